@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# What every script of the tree needs: messages, the cache, packages.
+# Source it; it sets no options and runs nothing but these definitions.
+
+TIDE_TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+TIDE_CACHE=${TIDE_CACHE:-$HOME/.cache/tide}
+TIDE_JOBS=${TIDE_JOBS:-$(nproc)}
+export TIDE_TOP TIDE_CACHE TIDE_JOBS
+
+# say TEXT...: one progress line, on stderr, so that stdout can carry a result.
+say()
+{
+	printf '[%4ds] %s\n' "$SECONDS" "$*" >&2
+}
+
+# die TEXT...: one line that names what is wrong and the fix; exit 1.
+die()
+{
+	printf 'tide: %s\n' "$*" >&2
+	exit 1
+}
+
+need_root()
+{
+	[ "$(id -u)" = 0 ] || die "must run as root (it installs packages and builds guest images); run: sudo $*"
+}
+
+# need_debian: sets DEBIAN_CODENAME; Debian 12 and 13 are what we build on.
+need_debian()
+{
+	local id='' codename=''
+	[ ! -r /etc/os-release ] || {
+		id=$(. /etc/os-release && echo "${ID:-}")
+		codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	}
+	case "$id:$codename" in
+	debian:bookworm|debian:trixie) DEBIAN_CODENAME=$codename ;;
+	*) die "this is '${id:-unknown} ${codename:-}'; the set-up knows Debian 12 (bookworm) and 13 (trixie): use one of them, or a container or VM of it" ;;
+	esac
+	export DEBIAN_CODENAME
+}
+
+# need_disk GIB DIR: free space on the file system of DIR.
+need_disk()
+{
+	local have
+	mkdir -p "$2" || die "cannot create $2; set TIDE_CACHE to a writable folder"
+	have=$(df -Pk "$2" | awk 'NR == 2 { print int($4 / 1048576) }')
+	[ "$have" -ge "$1" ] || die "$2 has ${have} GiB free, $1 GiB are needed; free some or set TIDE_CACHE to a larger disk"
+}
+
+# apt_need PACKAGE...: installs those that are missing, from the machine's own
+# archive configuration.
+apt_need()
+{
+	local p log missing=()
+	for p in "$@"; do
+		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	need_root "$0"
+	mkdir -p "$TIDE_CACHE"
+	log=$TIDE_CACHE/apt-install.log
+	say "installing ${#missing[@]} packages: ${missing[*]}"
+	apt-get update >"$log" 2>&1 || true
+	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 ||
+		die "apt-get could not install ${missing[*]} (no network, or no such package): see $log"
+}
+
+# apt_uri: the archive the machine itself uses; never written into a file of ours.
+apt_uri()
+{
+	local codename uri
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+		awk -v c="$codename" '$1 == c { print $2; exit }')
+	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
+		grep -v -- -security | head -n 1)
+	[ -n "$uri" ] || die "apt knows no archive (no network, or apt-get update never ran): run apt-get update"
+	printf '%s\n' "$uri"
+}
+
+# apt_private SUITE...: an apt that sees just these suites (binary and source)
+# and leaves the system's lists alone. Sets APT_PRIVATE, options for apt-get.
+apt_private()
+{
+	local dir suite uri
+	dir=$TIDE_CACHE/apt/$(printf '%s_' "$@")
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	uri=$(apt_uri) || exit 1
+	for suite in "$@"; do
+		printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
+			deb "$uri" "$suite" deb-src "$uri" "$suite"
+	done >"$dir/sources.list"
+	APT_PRIVATE=(-o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=/dev/null
+		-o "Dir::State::lists=$dir/lists" -o "Dir::Cache=$dir/cache"
+		-o APT::Sandbox::User=root)
+	# One refresh a day is enough for a cache that is keyed by content.
+	if [ -z "$(find "$dir/stamp" -mmin -1440 2>/dev/null)" ]; then
+		apt-get "${APT_PRIVATE[@]}" update >"$dir/update.log" 2>&1 && touch "$dir/stamp"
+		[ -e "$dir/stamp" ] || die "apt-get update for $* failed (no network?): see $dir/update.log"
+	fi
+}
+
+# content_key FILE_OR_DIR...: one short hash over names and contents.
+content_key()
+{
+	find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
+}
