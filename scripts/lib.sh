@@ -73,6 +73,9 @@ apt_need()
 apt_uri()
 {
 	local codename uri
+	# On a machine that never ran apt-get update apt knows no target yet.
+	[ -n "$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages')" ] ||
+		apt-get update >&2 2>/dev/null || true
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
 		awk -v c="$codename" '$1 == c { print $2; exit }')
@@ -86,10 +89,12 @@ apt_uri()
 # and leaves the system's lists alone. Sets APT_PRIVATE, options for apt-get.
 apt_private()
 {
-	local dir suite uri
+	local dir suite uri lock
 	dir=$TIDE_CACHE/apt/$(printf '%s_' "$@")
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
 	uri=$(apt_uri) || exit 1
+	exec {lock}>"$dir/lock"
+	flock "$lock"
 	for suite in "$@"; do
 		printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
 			deb "$uri" "$suite" deb-src "$uri" "$suite"
@@ -102,6 +107,60 @@ apt_private()
 		apt-get "${APT_PRIVATE[@]}" update >"$dir/update.log" 2>&1 && touch "$dir/stamp"
 		[ -e "$dir/stamp" ] || die "apt-get update for $* failed (no network?): see $dir/update.log"
 	fi
+	exec {lock}>&-
+}
+
+# apt_newest PACKAGE SUITE: the newest version of it there. After apt_private.
+apt_newest()
+{
+	local version
+	version=$(apt-cache "${APT_PRIVATE[@]}" madison "$1" |
+		awk -F' *[|] *' -v s="$2/main" '$3 ~ " " s { print $2; exit }')
+	[ -n "$version" ] || die "no package $1 in $2"
+	printf '%s\n' "$version"
+}
+
+# apt_unpack DIR PACKAGE[=VERSION]...: unpacks packages under DIR without
+# installing them. After apt_private.
+apt_unpack()
+{
+	local dir=$1 deb
+	shift
+	mkdir -p "$dir/.debs"
+	(cd "$dir/.debs" && apt-get "${APT_PRIVATE[@]}" download "$@") >"$dir/.download.log" 2>&1 ||
+		die "apt-get could not download $* (no network?): see $dir/.download.log"
+	for deb in "$dir"/.debs/*.deb; do
+		dpkg-deb -x "$deb" "$dir"
+	done
+	rm -r "$dir/.debs" "$dir/.download.log"
+}
+
+# cache_lock DIR: one builder of a cached folder at a time, until we exit.
+cache_lock()
+{
+	local lock
+	exec {lock}>"$1/.lock"
+	flock -n "$lock" || {
+		say "waiting for another build of $1"
+		flock "$lock"
+	}
+}
+
+# run_logged LOG WHAT COMMAND...: appends its output to LOG and shows that it
+# lives; when it fails, shows the end of LOG and dies.
+run_logged()
+{
+	local log=$1 what=$2 pid
+	shift 2
+	"$@" >>"$log" 2>&1 </dev/null &
+	pid=$!
+	while sleep 1 && kill -0 "$pid" 2>/dev/null; do
+		[ $((SECONDS % 15)) -ne 0 ] || say "$what: $(wc -l <"$log") lines logged"
+	done
+	wait "$pid" || {
+		tail -n 25 "$log" >&2
+		die "$what failed: see $log"
+	}
 }
 
 # content_key FILE_OR_DIR...: one short hash over names and contents.
@@ -109,3 +168,41 @@ content_key()
 {
 	find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | cut -c1-16
 }
+
+# in_root DIR COMMAND...: runs it in the root file system DIR, with /proc, which
+# bash's process substitution needs; the mount goes with the command.
+in_root()
+{
+	local root=$1
+	shift
+	unshare --mount sh -c 'root=$1; shift; mount -t proc proc "$root/proc" && exec chroot "$root" "$@"' \
+		in_root "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
+		DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# kernel_suite SERIES: the Debian suite, and base suite, we take a kernel from.
+# Sets KERNEL_SUITE and KERNEL_BASE.
+kernel_suite()
+{
+	case $1 in
+	6.1) KERNEL_BASE=bookworm KERNEL_SUITE=bookworm ;;
+	6.12) KERNEL_BASE=bookworm KERNEL_SUITE=bookworm-backports ;;
+	7.3) KERNEL_BASE=trixie KERNEL_SUITE=trixie-backports ;;
+	*) die "kernel '$1': the guests are 6.1, 6.12 and 7.3" ;;
+	esac
+}
+
+# kernel_release SERIES: the newest stock kernel of the series, as uname -r
+# prints it. Call apt_private with its suites first.
+kernel_release()
+{
+	local release
+	release=$(apt-cache "${APT_PRIVATE[@]}" pkgnames "linux-image-$1." |
+		sed -nE 's/^linux-image-([0-9.]+([-+][a-z0-9.]+)*-amd64)$/\1/p' | grep -vE -- '-(rt|cloud)-' |
+		sort -V | tail -n 1)
+	[ -n "$release" ] || die "no linux-image-$1.*-amd64 in ${KERNEL_SUITE:-the archive}"
+	printf '%s\n' "$release"
+}
+
+# What DKMS needs of the tree, relative to TIDE_TOP.
+DKMS_SOURCES=(dkms.conf Kbuild VERSION module uapi)

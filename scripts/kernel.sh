@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# kernel.sh 6.1|6.12|7.3: unpacks the newest stock Debian kernel of the series
+# and prints three lines for the shell to eval:
+#   RELEASE=   as uname -r prints it
+#   VMLINUZ=   the image to boot
+#   MODULES=   folder of its modules
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+need_debian
+kernel_suite "${1:-}"
+apt_need debian-archive-keyring
+apt_private "$KERNEL_BASE" "$KERNEL_BASE-backports"
+release=$(kernel_release "$1")
+version=$(apt_newest "linux-image-$release" "$KERNEL_SUITE")
+dir=$TIDE_CACHE/kernel/${version//[^a-zA-Z0-9.+-]/_}
+mkdir -p "$dir"
+cache_lock "$dir"
+if [ ! -e "$dir/done" ]; then
+	need_disk 2 "$TIDE_CACHE"
+	say "kernel $1: unpacking $release"
+	rm -rf "$dir/image"
+	apt_unpack "$dir/image" "linux-image-$release=$version"
+	touch "$dir/done"
+fi
+modules=$(find "$dir/image/lib/modules" "$dir/image/usr/lib/modules" -maxdepth 1 -name "$release" 2>/dev/null | head -n 1)
+printf 'RELEASE=%q\nVMLINUZ=%q\nMODULES=%q\n' "$release" "$dir/image/boot/vmlinuz-$release" "$modules"
