@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The real host calls on real memory, and reading /proc/swaps. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+#define HEAD "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+
+static uint64_t room(const char *text)
+{
+    char path[] = "/tmp/tide-swaps-XXXXXX";
+    int fd = mkstemp(path);
+    uint64_t bytes;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    bytes = tide_swap_room_from(path);
+    unlink(path);
+    return bytes;
+}
+
+static void test_swap_room(void **state)
+{
+    (void)state;
+    assert_int_equal(tide_swap_room_from("/nonexistent"), 0);
+    assert_int_equal(room(""), 0);
+    assert_int_equal(room(HEAD), 0);
+    assert_int_equal(room(HEAD "garbage\n\n"), 0);
+    assert_int_equal(room(HEAD "/dev/zram0 partition 1000 400 5\n"), 600 * 1024);
+    assert_int_equal(room(HEAD "/dev/zram0 partition 1000 1000 5\n"), 0);
+    assert_int_equal(room(HEAD "/swapfile file 1000 0 -2\n"), 0);
+    assert_int_equal(room(HEAD "/dev/a partition 10 0 -2\n/dev/b partition 20 1 -3\n"),
+                     29 * 1024);
+}
+
+/* A file that is filled first takes the pages before the device sees one. */
+static void test_swap_priorities(void **state)
+{
+    (void)state;
+    assert_int_equal(room(HEAD "/f file 100 0 -2\n/dev/a partition 10 0 5\n"),
+                     10 * 1024);
+    assert_int_equal(room(HEAD "/f file 100 0 5\n/dev/a partition 10 0 -2\n"), 0);
+    assert_int_equal(room(HEAD "/f file 100 0 5\n/dev/a partition 10 0 5\n"), 0);
+    assert_int_equal(room(HEAD "/f file 100 100 5\n/dev/a partition 10 0 -2\n"),
+                     10 * 1024);
+}
+
+static void test_discard_really_discards(void **state)
+{
+    const TideHost *host = &tide_host_linux;
+    size_t len = 32 * 1024 * 1024;
+    unsigned char *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    assert_ptr_not_equal(p, MAP_FAILED);
+    madvise(p, len, MADV_NOHUGEPAGE);
+    memset(p, 0x5a, len);
+    assert_int_equal(host->resident(p, len), len);
+    assert_int_equal(host->advise(p, len / 2, MADV_DONTNEED), 0);
+    assert_int_equal(host->resident(p, len), len / 2);
+    assert_int_equal(p[0], 0);
+    assert_int_equal(p[len / 2], 0x5a);
+    assert_int_equal(host->resident(p, len), len / 2 + (size_t)sysconf(_SC_PAGESIZE));
+    munmap(p, len);
+}
+
+static void test_errors_are_negative_errno(void **state)
+{
+    const TideHost *host = &tide_host_linux;
+    unsigned char *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    assert_int_equal(host->advise(p, 4096, 12345), -EINVAL);
+    munmap(p, 4096);
+    assert_int_equal(host->advise(p, 4096, MADV_DONTNEED), -ENOMEM);
+    assert_int_equal(host->resident(p, 4096), -ENOMEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_swap_room),
+        cmocka_unit_test(test_swap_priorities),
+        cmocka_unit_test(test_discard_really_discards),
+        cmocka_unit_test(test_errors_are_negative_errno),
+    };
+
+    return RUN_TESTS(tests);
+}
