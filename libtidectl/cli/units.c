@@ -48,9 +48,14 @@ int units_parse_bytes(const char *text, uint64_t *bytes)
 	/* A plain count keeps all of its 64 bits. */
 	if (units_parse_uint(text, UINT64_MAX, bytes) != -EINVAL)
 		return units_parse_uint(text, UINT64_MAX, bytes);
+	/* Decimal only, while strtod also takes hexadecimal and exponents. */
+	if (text[strspn(text, "0123456789.")] == '\0')
+		return -EINVAL;
 	value = strtod(text, &end);
+	if (end != text + strspn(text, "0123456789."))
+		return -EINVAL;
 	end += suffix_length(end, &factor);
-	if (*end || factor == 1)
+	if (*end)
 		return -EINVAL;
 	value *= factor;
 	if (value >= ldexp(1, 64))
