@@ -31,6 +31,7 @@ struct replay {
 	struct replay_mem mem;
 	struct side harness, tool;
 	uint64_t next_seed;
+	bool paged_out;		/* the harness, in the wait that runs */
 	uint64_t live;
 	uint64_t start_us;
 	uint64_t shift_us;	/* how far the schedule has moved by now */
@@ -90,15 +91,15 @@ static void stop_clock(struct replay *r, uint64_t since_us)
 
 /* ---- Memory ---- */
 
-static void verify(struct replay *r, struct side *side)
+static void verify(struct replay *r, struct side *side, uint64_t start)
 {
 	uint64_t begin = clock_us();
 
-	for (uint64_t o = 0; o < side->used; o += EXTENT)
+	for (uint64_t o = start; o < side->used; o += EXTENT)
 		r->res->changed_bytes += pattern_verify(side->area.base + o,
 							EXTENT,
 							side->seed[o / EXTENT]);
-	r->res->verified_bytes += side->used;
+	r->res->verified_bytes += side->used - start;
 	stop_clock(r, begin);
 }
 
@@ -148,13 +149,14 @@ static int grow(struct replay *r, struct side *side, uint64_t end)
 	return 0;
 }
 
-/* A harness that shrinks frees the memory. */
+/* A harness that shrinks frees the memory, which was to survive up to here. */
 static int shrink_harness(struct replay *r, uint64_t end)
 {
 	struct side *side = &r->harness;
 
 	if (end >= side->used)
 		return 0;
+	verify(r, side, end);
 	side->used = end;
 	return r->mem.ops->release(&r->mem, &side->area, end);
 }
@@ -223,10 +225,10 @@ static int end_phase(struct replay *r, const struct traj_event *ev)
 	if (ev->type != TRAJ_TOOL_START && ev->type != TRAJ_TOOL_END &&
 	    ev->type != TRAJ_END)
 		return 0;
-	if (ev->type == TRAJ_TOOL_START &&
-	    r->opts->idle_intent == TIDE_INTENT_PAGEOUT)
+	if (ev->type == TRAJ_TOOL_START && r->paged_out)
 		rc = tell_host(r, TIDE_INTENT_WILLNEED);
-	verify(r, &r->harness);
+	r->paged_out = false;
+	verify(r, &r->harness, 0);
 	return rc;
 }
 
@@ -246,6 +248,14 @@ static int apply_levels(struct replay *r, const struct traj_event *ev)
 	return rc;
 }
 
+static int begin_wait(struct replay *r)
+{
+	if (!r->opts->idle_intent)
+		return 0;
+	r->paged_out = r->opts->idle_intent == TIDE_INTENT_PAGEOUT;
+	return tell_host(r, r->opts->idle_intent);
+}
+
 static int step(struct replay *r, const struct traj_event *ev)
 {
 	int rc;
@@ -258,8 +268,8 @@ static int step(struct replay *r, const struct traj_event *ev)
 	rc = emit(r, ev);
 	if (!rc)
 		rc = apply_levels(r, ev);
-	if (!rc && ev->type == TRAJ_TOOL_END && r->opts->idle_intent)
-		rc = tell_host(r, r->opts->idle_intent);
+	if (!rc && ev->type == TRAJ_TOOL_END)
+		rc = begin_wait(r);
 	return rc;
 }
 
@@ -307,11 +317,11 @@ static int run_events(struct replay *r)
 	r->start_us = clock_us();
 	for (size_t i = 0; !rc && i < r->traj->nr_events; i++)
 		rc = step(r, &r->traj->events[i]);
-	r->res->actual_us = clock_us() - r->start_us;
 	if (!rc) {
 		r->res->completed = true;
 		check_left_over(r);
 	}
+	r->res->actual_us = clock_us() - r->start_us;
 	return rc;
 }
 
