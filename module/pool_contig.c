@@ -84,6 +84,7 @@ static unsigned int next_window(struct tide_pool *pool, unsigned int max,
 {
 	struct zone *zone = NULL;
 	unsigned int len = 0;
+	bool fits;
 
 	while (*budget && len < max) {
 		if (pool->cursor < LOWEST_PFN + TIDE_EXTENT_PAGES) {
@@ -92,10 +93,12 @@ static unsigned int next_window(struct tide_pool *pool, unsigned int max,
 			pool->cursor = memory_end_pfn();
 		}
 		(*budget)--;
-		if (extent_looks_free(pool->cursor - TIDE_EXTENT_PAGES, &zone))
-			len++;
-		else if (len)
+		fits = extent_looks_free(pool->cursor - TIDE_EXTENT_PAGES,
+					 &zone);
+		if (len && !fits)
 			break;
+		if (fits)
+			len++;
 		else
 			zone = NULL;
 		pool->cursor -= TIDE_EXTENT_PAGES;

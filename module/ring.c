@@ -21,11 +21,13 @@ static __le32 *ring_index(struct tide_ring *ring, u32 line)
 
 static u32 index_load(struct tide_ring *ring, u32 line)
 {
+	/* Pairs with the device's release: what it announces is there. */
 	return le32_to_cpu(virt_load_acquire(ring_index(ring, line)));
 }
 
 static void index_store(struct tide_ring *ring, u32 line, u32 value)
 {
+	/* Pairs with the device's acquire: what we announce is there. */
 	virt_store_release(ring_index(ring, line), cpu_to_le32(value));
 }
 

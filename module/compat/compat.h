@@ -13,7 +13,7 @@
 #include <linux/shrinker.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "tide needs Linux 6.1 or newer"
 #endif
 
