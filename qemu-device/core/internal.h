@@ -55,7 +55,10 @@ void tide_ring_answer(TideCore *core, const TideRequest *req);
 /* Show the driver all completions written; true when it wants an interrupt. */
 bool tide_ring_publish(TideCore *core);
 
-/* validate.c: TIDE_PCI_ST_OK, or why not. On OK, len and target are set. */
+/*
+ * validate.c: TIDE_PCI_ST_OK, or why not. Whatever the outcome, a target that
+ * was resolved is to be released.
+ */
 uint16_t tide_validate(TideCore *core, TideRequest *req);
 
 /* coalesce.c */

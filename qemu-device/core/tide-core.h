@@ -62,7 +62,7 @@ typedef struct TideRequest {
     uint64_t gpa;
     uint64_t cookie;
     uint64_t reserved;
-    uint64_t len;               /* bytes; set once the descriptor is valid */
+    uint64_t len;               /* bytes asked for; 0 while not known to be valid */
     uint64_t done;              /* bytes acted on, from the first */
     uint64_t taken_ns;
     TideTarget target;          /* target.host is NULL when nothing is held */
@@ -77,7 +77,8 @@ typedef struct TideRequest {
 typedef struct TideOps {
     /*
      * Look up [gpa, gpa + len). True only if all of it is plain writable RAM
-     * in one region; then the region is kept mapped until release().
+     * in one region; then the region is kept mapped until release(). False
+     * leaves the target as it was.
      */
     bool (*resolve)(void *opaque, uint64_t gpa, uint64_t len, TideTarget *target);
     void (*release)(void *opaque, TideTarget *target);

@@ -28,22 +28,6 @@ static bool range_valid(const TideCore *core, const TideRequest *req, uint64_t l
         inside_pool(&core->regs, req->gpa, len);
 }
 
-static bool find_target(TideCore *core, TideRequest *req, uint64_t len)
-{
-    TideTarget target = { 0 };
-
-    if (!core->ops.resolve(core->opaque, req->gpa, len, &target)) {
-        return false;
-    }
-    /* A host huge page that an extent does not cover whole would be split. */
-    if ((uintptr_t)target.host % TIDE_EXTENT_SIZE) {
-        core->ops.release(core->opaque, &target);
-        return false;
-    }
-    req->target = target;
-    return true;
-}
-
 uint16_t tide_validate(TideCore *core, TideRequest *req)
 {
     uint64_t len = (uint64_t)req->count * TIDE_EXTENT_SIZE;
@@ -57,12 +41,17 @@ uint16_t tide_validate(TideCore *core, TideRequest *req)
     if (!(core->config.intents & (1u << req->intent))) {
         return TIDE_PCI_ST_UNSUPPORTED;
     }
-    if (!find_target(core, req, len)) {
+    if (!core->ops.resolve(core->opaque, req->gpa, len, &req->target)) {
+        return TIDE_PCI_ST_RANGE;
+    }
+    if (!tide_backing_supported(req->target.backing, req->intent)) {
+        req->len = len;
+        return TIDE_PCI_ST_UNSUPPORTED;
+    }
+    /* A host huge page that an extent does not cover whole would be split. */
+    if ((uintptr_t)req->target.host % TIDE_EXTENT_SIZE) {
         return TIDE_PCI_ST_RANGE;
     }
     req->len = len;
-    if (!tide_backing_supported(req->target.backing, req->intent)) {
-        return TIDE_PCI_ST_UNSUPPORTED;
-    }
     return TIDE_PCI_ST_OK;
 }

@@ -1,0 +1,778 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tide: a PCI device through which a guest tells what its memory contents mean.
+ *
+ * What a descriptor means is in tide-core; here is what ties it to QEMU: BARs,
+ * the worker thread, the map of guest RAM, interrupts, stop and reset.
+ *
+ * A doorbell only wakes the worker. The worker runs without the BQL and never
+ * takes it: interrupts go through a bottom half, the RAM map is handed to it by
+ * a memory listener. Stop, reset and unplug wait, with the BQL held, until it
+ * is out of madvise, which one slice bounds.
+ */
+
+#include "qemu/osdep.h"
+#include "qemu/log.h"
+#include "qemu/main-loop.h"
+#include "qemu/module.h"
+#include "qemu/rcu.h"
+#include "qemu/units.h"
+#include "qapi/error.h"
+#include "qapi/qapi-builtin-visit.h"
+#include "qapi/visitor.h"
+#include "migration/misc.h"
+#include "migration/vmstate.h"
+#include "hw/misc/tide.h"
+#include "trace.h"
+
+/* ---- RAM map ---- */
+
+static bool tide_committed(MemoryRegion *mr)
+{
+    Object *owner = memory_region_owner(mr);
+
+    return owner && object_dynamic_cast(owner, TYPE_MEMORY_BACKEND) &&
+        object_property_get_bool(owner, "prealloc", NULL);
+}
+
+static TideBacking tide_backing(MemoryRegion *mr)
+{
+    RAMBlock *rb = mr->ram_block;
+    bool shared = qemu_ram_is_shared(rb);
+
+    if (tide_committed(mr)) {
+        return TIDE_BACKING_COMMITTED;
+    }
+    if (qemu_ram_pagesize(rb) != qemu_real_host_page_size()) {
+        return TIDE_BACKING_HUGETLB;
+    }
+    if (qemu_ram_get_fd(rb) < 0) {
+        return shared ? TIDE_BACKING_SHMEM : TIDE_BACKING_ANON;
+    }
+    if (!shared) {
+        return TIDE_BACKING_PRIVATE_FILE;
+    }
+    return qemu_ram_is_named_file(rb) ? TIDE_BACKING_SHARED_FILE
+                                      : TIDE_BACKING_SHMEM;
+}
+
+/*
+ * Only what the machine calls its RAM: one region, or a container with one
+ * region per NUMA node. A device's memory can be plain RAM too, and is not
+ * the guest's to give away.
+ */
+static bool tide_is_machine_ram(MemoryRegion *mr)
+{
+    MemoryRegion *ram = MACHINE(qdev_get_machine())->ram;
+
+    return ram && (mr == ram || mr->container == ram);
+}
+
+static bool tide_section_usable(MemoryRegionSection *section)
+{
+    MemoryRegion *mr = section->mr;
+
+    return tide_is_machine_ram(mr) &&
+        memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) &&
+        !memory_region_is_rom(mr) && !memory_region_is_romd(mr) &&
+        !section->readonly && !section->nonvolatile &&
+        !memory_region_is_protected(mr) &&
+        !memory_region_has_guest_memfd(mr) &&
+        !memory_region_has_ram_discard_manager(mr) &&
+        section->offset_within_region + int128_get64(section->size) <=
+        qemu_ram_get_used_length(mr->ram_block);
+}
+
+static void tide_ram_unref(void *data)
+{
+    memory_region_unref(((TideRam *)data)->mr);
+}
+
+static void tide_ram_begin(MemoryListener *listener)
+{
+    TideState *s = container_of(listener, TideState, listener);
+
+    s->next_ram = g_array_new(false, false, sizeof(TideRam));
+    g_array_set_clear_func(s->next_ram, tide_ram_unref);
+}
+
+static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
+{
+    TideState *s = container_of(listener, TideState, listener);
+    TideRam ram;
+
+    if (!tide_section_usable(section)) {
+        return;
+    }
+    ram = (TideRam) {
+        .gpa = section->offset_within_address_space,
+        .size = int128_get64(section->size),
+        .host = (uint8_t *)memory_region_get_ram_ptr(section->mr) +
+            section->offset_within_region,
+        .mr = section->mr,
+        .backing = tide_backing(section->mr),
+    };
+    memory_region_ref(ram.mr);
+    g_array_append_val(s->next_ram, ram);
+}
+
+static void tide_ram_commit(MemoryListener *listener)
+{
+    TideState *s = container_of(listener, TideState, listener);
+    GArray *old = s->ram;
+
+    qemu_mutex_lock(&s->lock);
+    s->ram = s->next_ram;
+    qemu_mutex_unlock(&s->lock);
+    s->next_ram = NULL;
+    if (old) {
+        g_array_unref(old);
+    }
+}
+
+static void tide_ram_warn_misaligned(TideState *s)
+{
+    for (unsigned i = 0; i < s->ram->len; i++) {
+        TideRam *ram = &g_array_index(s->ram, TideRam, i);
+
+        if (((uintptr_t)ram->host - ram->gpa) % TIDE_EXTENT_SIZE) {
+            warn_report("tide: guest RAM at 0x%" HWADDR_PRIx " and its host "
+                        "address differ modulo 2 MiB: reports for it will be "
+                        "refused", ram->gpa);
+        }
+    }
+}
+
+/* ---- What tide-core asks of us; on the worker ---- */
+
+static bool tide_resolve(void *opaque, uint64_t gpa, uint64_t len,
+                         TideTarget *target)
+{
+    TideState *s = opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    for (unsigned i = 0; i < s->ram->len; i++) {
+        TideRam *ram = &g_array_index(s->ram, TideRam, i);
+
+        if (gpa >= ram->gpa && len <= ram->size &&
+            gpa - ram->gpa <= ram->size - len) {
+            memory_region_ref(ram->mr);
+            target->host = ram->host + (gpa - ram->gpa);
+            target->backing = ram->backing;
+            target->ref = ram->mr;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tide_release(void *opaque, TideTarget *target)
+{
+    memory_region_unref(target->ref);
+}
+
+static bool tide_proceed(void *opaque)
+{
+    TideState *s = opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    while (!s->vm_running && !s->abandon && !s->exiting) {
+        s->worker = TIDE_WORKER_PARKED;
+        qemu_cond_broadcast(&s->parked);
+        qemu_cond_wait(&s->wake, &s->lock);
+    }
+    s->worker = TIDE_WORKER_BUSY;
+    return !s->abandon && !s->reset_requested && !s->exiting;
+}
+
+/*
+ * A page that migration has sent already would keep its old bytes on the other
+ * side; incoming postcopy and background snapshots rely on pages being there.
+ */
+static bool tide_busy(void *opaque)
+{
+    return migration_is_running() || migration_in_incoming_postcopy() ||
+        migration_in_bg_snapshot();
+}
+
+static void tide_notify(void *opaque)
+{
+    TideState *s = opaque;
+
+    qatomic_set(&s->irq_pending, true);
+    qemu_bh_schedule(s->irq_bh);
+}
+
+static void tide_taken(void *opaque, const TideRequest *req)
+{
+    trace_tide_desc(opaque, req->gpa, req->count, req->intent, req->cookie);
+}
+
+static void tide_acted(void *opaque, const void *host, uint64_t len,
+                       int advice, int rc)
+{
+    trace_tide_action(opaque, host, len, advice, rc);
+}
+
+static void tide_answered(void *opaque, const TideRequest *req)
+{
+    trace_tide_completion(opaque, req->cookie, req->status,
+                          req->done >> TIDE_PCI_EXTENT_SHIFT, req->cpl_flags,
+                          req->action);
+    if (req->status == TIDE_PCI_ST_INVALID || req->status == TIDE_PCI_ST_RANGE) {
+        qemu_log_mask(LOG_GUEST_ERROR, "tide: refused descriptor: gpa 0x%"
+                      PRIx64 " count %u intent %u flags 0x%x: status %u\n",
+                      req->gpa, req->count, req->intent, req->desc_flags,
+                      req->status);
+    }
+}
+
+static const TideOps tide_ops = {
+    .resolve = tide_resolve,
+    .release = tide_release,
+    .proceed = tide_proceed,
+    .busy = tide_busy,
+    .notify = tide_notify,
+    .taken = tide_taken,
+    .acted = tide_acted,
+    .answered = tide_answered,
+};
+
+/* ---- Worker ---- */
+
+/* Called and returns with @lock held. */
+static void tide_run_batch(TideState *s)
+{
+    TideRun run;
+
+    s->kicked = false;
+    s->worker = TIDE_WORKER_BUSY;
+    qemu_mutex_unlock(&s->lock);
+    run = tide_core_run(s->core);
+    qemu_mutex_lock(&s->lock);
+    s->worker = TIDE_WORKER_IDLE;
+    qemu_cond_broadcast(&s->parked);
+
+    trace_tide_batch(s, run);
+    if (run == TIDE_RUN_MORE) {
+        s->kicked = true;
+    } else if (run == TIDE_RUN_NO_ROOM) {
+        /* Nobody tells us that completions were read. */
+        qemu_cond_timedwait(&s->wake, &s->lock, 1);
+        s->kicked = true;
+    }
+}
+
+static void *tide_worker(void *opaque)
+{
+    TideState *s = opaque;
+
+    rcu_register_thread();
+    qemu_mutex_lock(&s->lock);
+    while (!s->exiting) {
+        if (s->reset_requested && s->vm_running && !s->abandon) {
+            tide_core_reset(s->core);
+            s->reset_requested = false;
+            trace_tide_reset(s, "guest");
+        } else if (s->kicked && s->vm_running && s->bus_master && !s->abandon) {
+            tide_run_batch(s);
+        } else {
+            qemu_cond_wait(&s->wake, &s->lock);
+        }
+    }
+    qemu_mutex_unlock(&s->lock);
+    rcu_unregister_thread();
+    return NULL;
+}
+
+static void tide_kick(TideState *s)
+{
+    s->kicked = true;
+    qemu_cond_signal(&s->wake);
+}
+
+static void tide_raise_irq(void *opaque)
+{
+    TideState *s = opaque;
+    PCIDevice *pci = PCI_DEVICE(s);
+
+    if (qatomic_xchg(&s->irq_pending, false) && msix_enabled(pci)) {
+        s->interrupts++;
+        msix_notify(pci, 0);
+    }
+}
+
+static void tide_vm_state(void *opaque, bool running, RunState state)
+{
+    TideState *s = opaque;
+
+    qemu_mutex_lock(&s->lock);
+    s->vm_running = running;
+    qemu_cond_signal(&s->wake);
+    while (!running && s->worker == TIDE_WORKER_BUSY) {
+        qemu_cond_wait(&s->parked, &s->lock);
+    }
+    qemu_mutex_unlock(&s->lock);
+    trace_tide_vm_state(s, running);
+    if (!running) {
+        /* What was published before the stop belongs before the stop. */
+        tide_raise_irq(s);
+    }
+}
+
+/* Nothing taken before acts, or is answered, after this returned. */
+static void tide_reset_now(TideState *s, const char *why)
+{
+    qemu_mutex_lock(&s->lock);
+    s->abandon = true;
+    qemu_cond_signal(&s->wake);
+    while (s->worker != TIDE_WORKER_IDLE) {
+        qemu_cond_wait(&s->parked, &s->lock);
+    }
+    tide_core_reset(s->core);
+    s->abandon = false;
+    s->reset_requested = false;
+    s->kicked = false;
+    qemu_mutex_unlock(&s->lock);
+
+    qatomic_set(&s->irq_pending, false);
+    s->resets++;
+    trace_tide_reset(s, why);
+}
+
+/* ---- Registers and configuration space; under the BQL ---- */
+
+static uint64_t tide_reg_read(void *opaque, hwaddr offset, unsigned size)
+{
+    TideState *s = opaque;
+    uint32_t value;
+
+    qemu_mutex_lock(&s->lock);
+    value = tide_core_reg_read(s->core, offset, size);
+    qemu_mutex_unlock(&s->lock);
+    trace_tide_reg_read(s, offset, value);
+    return value;
+}
+
+static void tide_reg_write(void *opaque, hwaddr offset, uint64_t value,
+                           unsigned size)
+{
+    TideState *s = opaque;
+    TideRegEvent event;
+
+    trace_tide_reg_write(s, offset, value);
+    qemu_mutex_lock(&s->lock);
+    event = tide_core_reg_write(s->core, offset, value, size);
+    switch (event) {
+    case TIDE_REG_DOORBELL:
+        s->doorbells++;
+        tide_kick(s);
+        break;
+    case TIDE_REG_ENABLE:
+        tide_kick(s);
+        break;
+    case TIDE_REG_RESET:
+        s->resets++;
+        s->reset_requested = true;
+        qemu_cond_signal(&s->wake);
+        break;
+    default:
+        break;
+    }
+    qemu_mutex_unlock(&s->lock);
+    if (event == TIDE_REG_REFUSED) {
+        qemu_log_mask(LOG_GUEST_ERROR, "tide: dropped write of 0x%" PRIx64
+                      " (%u bytes) to register 0x%" HWADDR_PRIx "\n",
+                      value, size, offset);
+    }
+}
+
+/* Every access reaches us, so that odd ones read zero instead of half a word. */
+static const MemoryRegionOps tide_reg_ops = {
+    .read = tide_reg_read,
+    .write = tide_reg_write,
+    .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
+    .impl = { .min_access_size = 1, .max_access_size = 8, .unaligned = true },
+};
+
+static void tide_set_bus_master(TideState *s, bool on)
+{
+    qemu_mutex_lock(&s->lock);
+    s->bus_master = on;
+    tide_kick(s);
+    qemu_mutex_unlock(&s->lock);
+}
+
+/*
+ * A kernel that goes away (kexec, shutdown of the driver) clears the bus master
+ * bit, and the next one sets it before it knows of us: what was queued must not
+ * come alive then.
+ */
+static void tide_config_write(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
+{
+    TideState *s = TIDE(pci);
+    bool was = s->bus_master;
+    bool now;
+
+    pci_default_write_config(pci, addr, val, len);
+    now = pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
+    if (was == now) {
+        return;
+    }
+    tide_set_bus_master(s, now);
+    if (was) {
+        tide_reset_now(s, "bus master off");
+    }
+}
+
+static void tide_device_reset(DeviceState *dev)
+{
+    TideState *s = TIDE(dev);
+
+    /* PCI's own reset clears the bit behind our back. */
+    tide_set_bus_master(s, false);
+    tide_reset_now(s, "device");
+}
+
+/* ---- Realize and exit ---- */
+
+static bool tide_check_properties(TideState *s, Error **errp)
+{
+    TideConfig *c = &s->config;
+
+    if (c->queue_size < TIDE_QUEUE_SIZE_MIN || !is_power_of_2(c->queue_size) ||
+        c->queue_size > TIDE_QUEUE_SIZE_MAX) {
+        error_setg(errp, "property '" TIDE_QUEUE_SIZE_PROP "' is %u: it must be "
+                   "a power of two from %u to %u", c->queue_size,
+                   TIDE_QUEUE_SIZE_MIN, TIDE_QUEUE_SIZE_MAX);
+        return false;
+    }
+    if (c->max_extents < 1 || c->max_extents > TIDE_MAX_EXTENTS_LIMIT) {
+        error_setg(errp, "property '" TIDE_MAX_EXTENTS_PROP "' is %u: it must be "
+                   "from 1 to %u", c->max_extents, TIDE_MAX_EXTENTS_LIMIT);
+        return false;
+    }
+    if (c->slice_bytes < TIDE_EXTENT_SIZE || c->slice_bytes > GiB ||
+        c->slice_bytes % TIDE_EXTENT_SIZE) {
+        error_setg(errp, "property '" TIDE_SLICE_PROP "' is %" PRIu64 " bytes: "
+                   "it must be a multiple of 2 MiB from 2 MiB to 1 GiB",
+                   c->slice_bytes);
+        return false;
+    }
+    return true;
+}
+
+static bool tide_check_machine(Error **errp)
+{
+    if (tide_memory_locked()) {
+        error_setg(errp, "tide cannot give back locked memory: remove "
+                   "'-overcommit mem-lock'");
+        return false;
+    }
+    if (MACHINE(qdev_get_machine())->cgs) {
+        error_setg(errp, "tide cannot give back memory of a confidential guest: "
+                   "remove 'confidential-guest-support'");
+        return false;
+    }
+    return true;
+}
+
+static bool tide_init_bars(TideState *s, Error **errp)
+{
+    PCIDevice *pci = PCI_DEVICE(s);
+
+    if (!memory_region_init_ram(&s->rings, OBJECT(s), "tide-rings",
+                                tide_core_rings_size(s->config.queue_size),
+                                errp)) {
+        return false;
+    }
+    memory_region_init_io(&s->regs, OBJECT(s), &tide_reg_ops, s, "tide-regs",
+                          TIDE_PCI_REGS_SIZE);
+    pci_register_bar(pci, TIDE_PCI_BAR_REGS, PCI_BASE_ADDRESS_SPACE_MEMORY,
+                     &s->regs);
+    pci_register_bar(pci, TIDE_PCI_BAR_RINGS, PCI_BASE_ADDRESS_SPACE_MEMORY |
+                     PCI_BASE_ADDRESS_MEM_TYPE_64 |
+                     PCI_BASE_ADDRESS_MEM_PREFETCH, &s->rings);
+    if (msix_init_exclusive_bar(pci, TIDE_PCI_MSIX_VECTORS, TIDE_PCI_BAR_MSIX,
+                                errp) < 0) {
+        return false;
+    }
+    msix_vector_use(pci, 0);
+    return true;
+}
+
+static void tide_start(TideState *s)
+{
+    s->core = tide_core_new(&s->config, memory_region_get_ram_ptr(&s->rings),
+                            &tide_ops, s, &tide_host_linux);
+    /* The properties were checked: what is left is memory, and g_malloc's way. */
+    g_assert(s->core);
+    s->irq_bh = tide_bh_new(tide_raise_irq, s);
+    qemu_mutex_init(&s->lock);
+    qemu_cond_init(&s->wake);
+    qemu_cond_init(&s->parked);
+
+    s->listener = (MemoryListener) {
+        .name = "tide",
+        .begin = tide_ram_begin,
+        .region_add = tide_ram_add,
+        .region_nop = tide_ram_add,
+        .commit = tide_ram_commit,
+    };
+    memory_listener_register(&s->listener, &address_space_memory);
+    tide_ram_warn_misaligned(s);
+
+    s->vm_running = runstate_is_running();
+    s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s), tide_vm_state, s);
+    qemu_thread_create(&s->thread, "tide", tide_worker, s, QEMU_THREAD_JOINABLE);
+}
+
+static void tide_realize(PCIDevice *pci, Error **errp)
+{
+    TideState *s = TIDE(pci);
+
+    if (!tide_check_properties(s, errp) || !tide_check_machine(errp) ||
+        !tide_init_bars(s, errp)) {
+        return;
+    }
+    /*
+     * Held for the device's whole life, not tested per request: between a test
+     * and the discard, a device assigned meanwhile could pin the pages.
+     */
+    if (ram_block_discard_require(true)) {
+        error_setg(errp, "tide cannot discard memory here: an assigned device "
+                   "or another user of pinned memory forbids it");
+        msix_uninit_exclusive_bar(pci);
+        return;
+    }
+    tide_start(s);
+}
+
+static void tide_exit(PCIDevice *pci)
+{
+    TideState *s = TIDE(pci);
+
+    qemu_mutex_lock(&s->lock);
+    s->exiting = true;
+    qemu_cond_signal(&s->wake);
+    qemu_mutex_unlock(&s->lock);
+    qemu_thread_join(&s->thread);
+
+    qemu_del_vm_change_state_handler(s->vm_state);
+    memory_listener_unregister(&s->listener);
+    g_clear_pointer(&s->ram, g_array_unref);
+    g_clear_pointer(&s->next_ram, g_array_unref);
+    qemu_cond_destroy(&s->parked);
+    qemu_cond_destroy(&s->wake);
+    qemu_mutex_destroy(&s->lock);
+    qemu_bh_delete(s->irq_bh);
+    tide_core_free(s->core);
+    s->core = NULL;
+    ram_block_discard_require(false);
+    msix_uninit_exclusive_bar(pci);
+}
+
+/* ---- QOM ---- */
+
+typedef struct TideCounter {
+    const char *name;
+    size_t offset;              /* in TideStats */
+} TideCounter;
+
+#define TIDE_INTENT_COUNTERS(_name, _intent)                              \
+    { _name "-asked-bytes",                                               \
+      offsetof(TideStats, intents[_intent].asked_bytes) },                \
+    { _name "-acted-bytes",                                               \
+      offsetof(TideStats, intents[_intent].acted_bytes) },                \
+    { _name "-downgraded-bytes",                                          \
+      offsetof(TideStats, intents[_intent].downgraded_bytes) }
+
+static const TideCounter tide_counters[] = {
+    { "requests", offsetof(TideStats, requests) },
+    { "completed", offsetof(TideStats, completed) },
+    { "abandoned", offsetof(TideStats, abandoned) },
+    { "done-ok", offsetof(TideStats, answers[TIDE_PCI_ST_OK]) },
+    { "refused-invalid", offsetof(TideStats, answers[TIDE_PCI_ST_INVALID]) },
+    { "refused-range", offsetof(TideStats, answers[TIDE_PCI_ST_RANGE]) },
+    { "refused-unsupported",
+      offsetof(TideStats, answers[TIDE_PCI_ST_UNSUPPORTED]) },
+    { "refused-inhibited", offsetof(TideStats, answers[TIDE_PCI_ST_INHIBITED]) },
+    { "refused-busy", offsetof(TideStats, answers[TIDE_PCI_ST_BUSY]) },
+    { "failed-io", offsetof(TideStats, answers[TIDE_PCI_ST_IO]) },
+    { "madvise-calls", offsetof(TideStats, advise_calls) },
+    { "merged", offsetof(TideStats, merged) },
+    { "rings-broken", offsetof(TideStats, broken) },
+    { "latency-max-us", offsetof(TideStats, latency_max_us) },
+    TIDE_INTENT_COUNTERS("discard", TIDE_PCI_INTENT_DISCARD),
+    TIDE_INTENT_COUNTERS("discard-lazy", TIDE_PCI_INTENT_DISCARD_LAZY),
+    TIDE_INTENT_COUNTERS("cold", TIDE_PCI_INTENT_COLD),
+    TIDE_INTENT_COUNTERS("pageout", TIDE_PCI_INTENT_PAGEOUT),
+    TIDE_INTENT_COUNTERS("willneed", TIDE_PCI_INTENT_WILLNEED),
+    { "discard-verified-bytes",
+      offsetof(TideStats, intents[TIDE_PCI_INTENT_DISCARD].verified_bytes) },
+    { "pageout-verified-bytes",
+      offsetof(TideStats, intents[TIDE_PCI_INTENT_PAGEOUT].verified_bytes) },
+};
+
+/* Counters of a device that was never realized are zero, as they should be. */
+static void tide_get_stats(TideState *s, TideStats *stats)
+{
+    memset(stats, 0, sizeof(*stats));
+    if (s->core) {
+        tide_core_stats(s->core, stats);
+    }
+}
+
+static void tide_get_counter(Object *obj, Visitor *v, const char *name,
+                             void *opaque, Error **errp)
+{
+    const TideCounter *counter = opaque;
+    TideStats stats;
+    uint64_t value;
+
+    tide_get_stats(TIDE(obj), &stats);
+    memcpy(&value, (char *)&stats + counter->offset, sizeof(value));
+    visit_type_uint64(v, name, &value, errp);
+}
+
+static void tide_get_latency(Object *obj, Visitor *v, const char *name,
+                             void *opaque, Error **errp)
+{
+    uint64List *list = NULL, **tail = &list;
+    TideStats stats;
+
+    tide_get_stats(TIDE(obj), &stats);
+    for (unsigned i = 0; i < TIDE_LATENCY_BUCKETS; i++) {
+        QAPI_LIST_APPEND(tail, stats.latency_us_log2[i]);
+    }
+    visit_type_uint64List(v, name, &list, errp);
+    qapi_free_uint64List(list);
+}
+
+static void tide_get_depth(Object *obj, Visitor *v, const char *name,
+                           void *opaque, Error **errp)
+{
+    TideState *s = TIDE(obj);
+    uint32_t depth = s->core ? tide_core_depth(s->core) : 0;
+
+    visit_type_uint32(v, name, &depth, errp);
+}
+
+static char *tide_get_state(Object *obj, Error **errp)
+{
+    TideState *s = TIDE(obj);
+    uint32_t status = s->core ? tide_core_status(s->core) : 0;
+
+    if (status & TIDE_PCI_STATUS_RESETTING) {
+        return g_strdup("resetting");
+    }
+    if (status & TIDE_PCI_STATUS_NEEDS_RESET) {
+        return g_strdup("needs-reset");
+    }
+    return g_strdup(status & TIDE_PCI_STATUS_ENABLED ? "enabled" : "off");
+}
+
+static void tide_class_add_counters(ObjectClass *klass)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(tide_counters); i++) {
+        object_class_property_add(klass, tide_counters[i].name, "uint64",
+                                  tide_get_counter, NULL, NULL,
+                                  (void *)&tide_counters[i]);
+    }
+    object_class_property_add(klass, "latency-us-log2", "uint64List",
+                              tide_get_latency, NULL, NULL, NULL);
+    object_class_property_add(klass, "depth", "uint32", tide_get_depth, NULL,
+                              NULL, NULL);
+    object_class_property_add_str(klass, "state", tide_get_state, NULL);
+}
+
+static void tide_init(Object *obj)
+{
+    TideState *s = TIDE(obj);
+
+    object_property_add_uint64_ptr(obj, "doorbells", &s->doorbells,
+                                   OBJ_PROP_FLAG_READ);
+    object_property_add_uint64_ptr(obj, "interrupts", &s->interrupts,
+                                   OBJ_PROP_FLAG_READ);
+    object_property_add_uint64_ptr(obj, "resets", &s->resets,
+                                   OBJ_PROP_FLAG_READ);
+}
+
+#define TIDE_INTENT_PROP(_name, _intent) \
+    DEFINE_PROP_BIT(_name, TideState, config.intents, _intent, true)
+
+TIDE_PROPERTIES tide_properties[] = {
+    DEFINE_PROP_UINT32(TIDE_QUEUE_SIZE_PROP, TideState, config.queue_size, 256),
+    DEFINE_PROP_UINT32(TIDE_MAX_EXTENTS_PROP, TideState, config.max_extents,
+                       65536),
+    DEFINE_PROP_SIZE(TIDE_SLICE_PROP, TideState, config.slice_bytes, 128 * MiB),
+    TIDE_INTENT_PROP("discard", TIDE_PCI_INTENT_DISCARD),
+    TIDE_INTENT_PROP("discard-lazy", TIDE_PCI_INTENT_DISCARD_LAZY),
+    TIDE_INTENT_PROP("cold", TIDE_PCI_INTENT_COLD),
+    TIDE_INTENT_PROP("pageout", TIDE_PCI_INTENT_PAGEOUT),
+    TIDE_INTENT_PROP("willneed", TIDE_PCI_INTENT_WILLNEED),
+    TIDE_PROPERTIES_END
+};
+
+static const struct {
+    const char *name, *text;
+} tide_descriptions[] = {
+    { TIDE_QUEUE_SIZE_PROP, "slots of each ring, a power of two from 16 to 4096" },
+    { TIDE_MAX_EXTENTS_PROP, "most 2 MiB extents in one descriptor" },
+    { TIDE_SLICE_PROP, "most bytes of guest memory in one call to the host" },
+    { "discard", "allow giving back dead memory at once" },
+    { "discard-lazy", "allow giving back dead memory under pressure" },
+    { "cold", "allow marking idle memory first in line for reclaim" },
+    { "pageout", "allow handing idle memory to swap" },
+    { "willneed", "allow populating memory ahead of its use" },
+};
+
+static const VMStateDescription tide_vmstate = {
+    .name = TYPE_TIDE,
+    .unmigratable = 1,
+};
+
+static void tide_class_init(ObjectClass *klass, TIDE_CLASS_DATA)
+{
+    DeviceClass *dc = DEVICE_CLASS(klass);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+
+    pc->realize = tide_realize;
+    pc->exit = tide_exit;
+    pc->config_write = tide_config_write;
+    pc->vendor_id = TIDE_PCI_VENDOR_ID;
+    pc->device_id = TIDE_PCI_DEVICE_ID;
+    pc->revision = TIDE_PCI_VERSION >> 16;
+    pc->class_id = PCI_CLASS_SYSTEM_OTHER;
+    dc->desc = "Tide: guest memory intents";
+    dc->vmsd = &tide_vmstate;
+    tide_set_reset(dc, tide_device_reset);
+    device_class_set_props(dc, tide_properties);
+    set_bit(DEVICE_CATEGORY_MISC, dc->categories);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(tide_descriptions); i++) {
+        object_class_property_set_description(klass, tide_descriptions[i].name,
+                                              tide_descriptions[i].text);
+    }
+    tide_class_add_counters(klass);
+}
+
+static const TypeInfo tide_info = {
+    .name = TYPE_TIDE,
+    .parent = TYPE_PCI_DEVICE,
+    .instance_size = sizeof(TideState),
+    .instance_init = tide_init,
+    .class_init = tide_class_init,
+    .interfaces = (TIDE_INTERFACES[]) {
+        { INTERFACE_CONVENTIONAL_PCI_DEVICE },
+        { }
+    },
+};
+
+static void tide_register_types(void)
+{
+    type_register_static(&tide_info);
+}
+
+type_init(tide_register_types)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tide: a PCI device through which a guest tells what its memory contents mean.
+ * See docs/specs/tide.rst.
+ */
+#ifndef HW_MISC_TIDE_H
+#define HW_MISC_TIDE_H
+
+#include "hw/misc/tide-compat.h"
+#include "qemu/thread.h"
+#include "qom/object.h"
+#include "hw/misc/tide-core/tide-core.h"
+
+#define TYPE_TIDE "tide"
+OBJECT_DECLARE_SIMPLE_TYPE(TideState, TIDE)
+
+#define TIDE_QUEUE_SIZE_PROP "queue-size"
+#define TIDE_MAX_EXTENTS_PROP "max-extents"
+#define TIDE_SLICE_PROP "slice"
+
+/* Part of the machine's RAM as the guest sees it, with a reference to @mr. */
+typedef struct TideRam {
+    hwaddr gpa;
+    uint64_t size;
+    uint8_t *host;
+    MemoryRegion *mr;
+    TideBacking backing;
+} TideRam;
+
+typedef enum TideWorker {
+    TIDE_WORKER_IDLE,           /* owns nothing of the guest's */
+    TIDE_WORKER_BUSY,           /* may be in madvise */
+    TIDE_WORKER_PARKED          /* within a batch, frozen until the VM runs */
+} TideWorker;
+
+struct TideState {
+    PCIDevice parent_obj;
+
+    /* Properties. */
+    TideConfig config;
+
+    TideCore *core;
+    MemoryRegion regs;
+    MemoryRegion rings;
+    QEMUBH *irq_bh;
+    VMChangeStateEntry *vm_state;
+
+    /* RAM map: @ram is the worker's, under @lock; @next_ram is built beside it. */
+    MemoryListener listener;
+    GArray *ram;
+    GArray *next_ram;
+
+    /*
+     * @lock orders the register file, the main loop and the worker; it is
+     * never held across a call to the host. Order: BQL, then @lock. The worker
+     * never takes the BQL, so that waiting for it with the BQL held is safe.
+     */
+    QemuThread thread;
+    QemuMutex lock;
+    QemuCond wake;              /* to the worker: look again */
+    QemuCond parked;            /* from the worker: no longer BUSY */
+    TideWorker worker;
+    bool kicked;                /* there may be something in the ring */
+    bool vm_running;
+    bool bus_master;
+    bool reset_requested;       /* by the guest; the worker does it */
+    bool abandon;               /* drop the batch: a reset waits for it */
+    bool exiting;
+
+    bool irq_pending;           /* atomic */
+    uint64_t doorbells;         /* under the BQL, as the two below */
+    uint64_t interrupts;
+    uint64_t resets;
+};
+
+#endif /* HW_MISC_TIDE_H */

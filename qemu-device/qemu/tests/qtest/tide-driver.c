@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "qemu/osdep.h"
+#include "qemu/bswap.h"
+#include "qobject/qdict.h"
+#include "qobject/qnum.h"
+#include "libqos/pci-pc.h"
+#include "hw/pci/pci_regs.h"
+#include "tide-driver.h"
+
+#define SLOT 4
+
+uint32_t tide_reg(Tide *t, unsigned offset)
+{
+    return qpci_io_readl(t->dev, t->regs, offset);
+}
+
+void tide_set_reg(Tide *t, unsigned offset, uint32_t value)
+{
+    qpci_io_writel(t->dev, t->regs, offset, value);
+}
+
+uint32_t tide_index(Tide *t, unsigned offset)
+{
+    return qpci_io_readl(t->dev, t->rings, offset);
+}
+
+void tide_set_index(Tide *t, unsigned offset, uint32_t value)
+{
+    qpci_io_writel(t->dev, t->rings, offset, value);
+}
+
+uint64_t tide_counter(Tide *t, const char *name)
+{
+    QDict *rsp = qtest_qmp(t->qts, "{ 'execute': 'qom-get', "
+        "'arguments': { 'path': '/machine/peripheral/tide0', "
+        "'property': %s } }", name);
+    QNum *num = qobject_to(QNum, qdict_get(rsp, "return"));
+    uint64_t value;
+
+    g_assert_true(num && qnum_get_try_uint(num, &value));
+    qobject_unref(rsp);
+    return value;
+}
+
+void tide_probe(Tide *t)
+{
+    g_free(t->dev);
+    if (t->bus) {
+        qpci_free_pc(t->bus);
+    }
+    t->bus = qpci_new_pc(t->qts, NULL);
+    t->dev = qpci_device_find(t->bus, QPCI_DEVFN(SLOT, 0));
+    g_assert_nonnull(t->dev);
+    qpci_device_enable(t->dev);
+    t->regs = qpci_iomap(t->dev, TIDE_PCI_BAR_REGS, NULL);
+    t->rings = qpci_iomap(t->dev, TIDE_PCI_BAR_RINGS, NULL);
+    t->queue_size = tide_reg(t, TIDE_PCI_REG_QUEUE_SIZE);
+    t->sq_offset = tide_reg(t, TIDE_PCI_REG_SQ_OFFSET);
+    t->cq_offset = tide_reg(t, TIDE_PCI_REG_CQ_OFFSET);
+    t->sq_tail = t->cq_head = 0;
+}
+
+void tide_reset(Tide *t)
+{
+    tide_set_reg(t, TIDE_PCI_REG_CONTROL, TIDE_PCI_CONTROL_RESET);
+    WAIT_FOR(!(tide_reg(t, TIDE_PCI_REG_STATUS) & TIDE_PCI_STATUS_RESETTING));
+    g_assert_cmphex(tide_reg(t, TIDE_PCI_REG_STATUS), ==, 0);
+    t->sq_tail = t->cq_head = 0;
+}
+
+void tide_enable(Tide *t, uint32_t features)
+{
+    tide_set_reg(t, TIDE_PCI_REG_DRIVER_FEATURES, features);
+    tide_set_reg(t, TIDE_PCI_REG_CONTROL, TIDE_PCI_CONTROL_ENABLE);
+    g_assert_cmphex(tide_reg(t, TIDE_PCI_REG_STATUS), ==,
+                    TIDE_PCI_STATUS_ENABLED);
+}
+
+Tide *tide_start(const char *args, const char *props)
+{
+    Tide *t = g_new0(Tide, 1);
+
+    t->qts = qtest_initf("-machine q35 -nodefaults %s "
+                         "-device tide,id=tide0,addr=%d%s", args, SLOT, props);
+    tide_probe(t);
+    tide_enable(t, 0);
+    return t;
+}
+
+void tide_stop(Tide *t)
+{
+    g_free(t->dev);
+    qpci_free_pc(t->bus);
+    qtest_quit(t->qts);
+    g_free(t);
+}
+
+void tide_push_raw(Tide *t, struct tide_pci_desc desc)
+{
+    uint32_t slot = t->sq_tail & (t->queue_size - 1);
+
+    desc.cookie = cpu_to_le64(t->sq_tail);
+    qpci_memwrite(t->dev, t->rings, t->sq_offset + slot * sizeof(desc),
+                  &desc, sizeof(desc));
+    tide_set_index(t, TIDE_PCI_INDEX_SQ_TAIL, ++t->sq_tail);
+}
+
+void tide_push(Tide *t, uint64_t gpa, uint32_t count, uint16_t intent)
+{
+    tide_push_raw(t, (struct tide_pci_desc) {
+        .gpa = cpu_to_le64(gpa),
+        .count = cpu_to_le32(count),
+        .intent = cpu_to_le16(intent),
+    });
+}
+
+void tide_ring_doorbell(Tide *t)
+{
+    tide_set_reg(t, TIDE_PCI_REG_DOORBELL, 1);
+}
+
+Answer tide_pop(Tide *t)
+{
+    uint32_t slot = t->cq_head & (t->queue_size - 1);
+    struct tide_pci_cpl cpl;
+
+    WAIT_FOR(tide_index(t, TIDE_PCI_INDEX_CQ_TAIL) != t->cq_head);
+    qpci_memread(t->dev, t->rings, t->cq_offset + slot * sizeof(cpl),
+                 &cpl, sizeof(cpl));
+    tide_set_index(t, TIDE_PCI_INDEX_CQ_HEAD, ++t->cq_head);
+    g_assert_cmpuint(cpl.reserved0, ==, 0);
+    g_assert_cmpuint(cpl.reserved1, ==, 0);
+    return (Answer) {
+        .cookie = le64_to_cpu(cpl.cookie),
+        .done = le32_to_cpu(cpl.done),
+        .status = le16_to_cpu(cpl.status),
+        .flags = le16_to_cpu(cpl.flags),
+        .action = le32_to_cpu(cpl.action),
+    };
+}
+
+Answer tide_ask(Tide *t, uint64_t gpa, uint32_t count, uint16_t intent)
+{
+    uint32_t cookie = t->sq_tail;
+    Answer a;
+
+    tide_push(t, gpa, count, intent);
+    tide_ring_doorbell(t);
+    a = tide_pop(t);
+    g_assert_cmpuint(a.cookie, ==, cookie);
+    return a;
+}
+
+void tide_settle(void)
+{
+    g_usleep(100 * 1000);
+}
+
+void ram_fill(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte)
+{
+    qtest_memset(t->qts, gpa, byte, extents * EXTENT);
+}
+
+bool ram_is(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte)
+{
+    g_autofree uint8_t *want = g_malloc(EXTENT);
+    g_autofree uint8_t *have = g_malloc(EXTENT);
+
+    memset(want, byte, EXTENT);
+    for (uint32_t i = 0; i < extents; i++) {
+        qtest_bufread(t->qts, gpa + i * EXTENT, have, EXTENT);
+        if (memcmp(want, have, EXTENT)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Reads smaps up to and including the header line of the RAM mapping. */
+static FILE *open_ram_smaps(Tide *t, uint64_t *start)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/smaps", qtest_pid(t->qts));
+    FILE *file = fopen(path, "r");
+    uint64_t end;
+    char line[512];
+
+    g_assert_nonnull(file);
+    while (fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", start, &end) == 2 &&
+            end - *start == RAM_MB * 1024 * 1024) {
+            return file;
+        }
+    }
+    g_error("no mapping of %d MiB in %s", RAM_MB, path);
+}
+
+uint64_t ram_smaps(Tide *t, const char *field)
+{
+    uint64_t start, kib;
+    FILE *file = open_ram_smaps(t, &start);
+    size_t n = strlen(field);
+    char line[512];
+
+    while (fgets(line, sizeof(line), file)) {
+        if (!strncmp(line, field, n) &&
+            sscanf(line + n, ": %" SCNu64 " kB", &kib) == 1) {
+            fclose(file);
+            return kib * 1024;
+        }
+    }
+    g_error("no %s in smaps", field);
+}
+
+uint64_t ram_present(Tide *t, uint64_t gpa, uint32_t extents)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/pagemap", qtest_pid(t->qts));
+    size_t page = qemu_real_host_page_size();
+    size_t count = extents * EXTENT / page;
+    g_autofree uint64_t *map = g_new(uint64_t, count);
+    uint64_t start, present = 0;
+    int fd = open(path, O_RDONLY);
+
+    fclose(open_ram_smaps(t, &start));
+    g_assert_cmpint(fd, >=, 0);
+    g_assert_cmpint(pread(fd, map, count * sizeof(*map),
+                          (start + gpa) / page * sizeof(*map)),
+                    ==, count * sizeof(*map));
+    close(fd);
+    for (size_t i = 0; i < count; i++) {
+        present += map[i] >> 63 ? page : 0;
+    }
+    return present;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef TIDE_TEST_H
+#define TIDE_TEST_H
+
+#include "tide-driver.h"
+
+void tide_add_intent_tests(void);
+
+#endif /* TIDE_TEST_H */
