@@ -22,8 +22,18 @@ if [ ! -e "$dir/done" ]; then
 	need_disk 2 "$TIDE_CACHE"
 	say "kernel $1: unpacking $release"
 	rm -rf "$dir/image"
-	apt_unpack "$dir/image" "linux-image-$release=$version"
+	# Newer releases keep image and modules in packages of their own.
+	packages=()
+	for part in image binary modules; do
+		[ -z "$(apt-cache "${APT_PRIVATE[@]}" pkgnames "linux-$part-$release")" ] ||
+			packages+=("linux-$part-$release=$version")
+	done
+	apt_unpack "$dir/image" "${packages[@]}"
 	touch "$dir/done"
 fi
-modules=$(find "$dir/image/lib/modules" "$dir/image/usr/lib/modules" -maxdepth 1 -name "$release" 2>/dev/null | head -n 1)
-printf 'RELEASE=%q\nVMLINUZ=%q\nMODULES=%q\n' "$release" "$dir/image/boot/vmlinuz-$release" "$modules"
+modules=$dir/image/lib/modules/$release
+[ -d "$modules" ] || modules=$dir/image/usr/lib/modules/$release
+image=$dir/image/boot/vmlinuz-$release
+[ -e "$image" ] || image=$modules/vmlinuz
+[ -d "$modules" ] && [ -e "$image" ] || die "kernel $1: no image or modules in the packages of $release"
+printf 'RELEASE=%q\nVMLINUZ=%q\nMODULES=%q\n' "$release" "$image" "$modules"

@@ -78,9 +78,9 @@ apt_uri()
 		apt-get update >&2 2>/dev/null || true
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
-		awk -v c="$codename" '$1 == c { print $2; exit }')
+		awk -v c="$codename" '$1 == c && !n++ { print $2 }')
 	[ -n "$uri" ] || uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
-		grep -v -- -security | head -n 1)
+		grep -v -- -security | sed -n 1p)
 	[ -n "$uri" ] || die "apt knows no archive (no network, or apt-get update never ran): run apt-get update"
 	printf '%s\n' "$uri"
 }
@@ -115,7 +115,7 @@ apt_newest()
 {
 	local version
 	version=$(apt-cache "${APT_PRIVATE[@]}" madison "$1" |
-		awk -F' *[|] *' -v s="$2/main" '$3 ~ " " s { print $2; exit }')
+		awk -F' *[|] *' -v s="$2/main" '$3 ~ " " s && !n++ { print $2 }')
 	[ -n "$version" ] || die "no package $1 in $2"
 	printf '%s\n' "$version"
 }

@@ -35,7 +35,7 @@ if [ ! -e "$dir/done" ]; then
 		tail -n 40 "$dir/make.log" >&2 || cat "$dir/dkms.log" >&2
 		die "module: DKMS build for $release failed: see $dir"
 	}
-	built=$(find "$root$work/dkms/tide/$version/$release" -name 'tide.ko*' | head -n 1)
+	built=$(find "$root$work/dkms/tide/$version/$release" -name 'tide.ko*' | sed -n 1p)
 	case $built in
 	*.xz) xz -dc "$built" >"$dir/tide.ko" ;;
 	*.zst) zstd -qdc "$built" >"$dir/tide.ko" ;;
