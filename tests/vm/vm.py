@@ -31,6 +31,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 EXTENT = 2 * MIB
+PAGE = 4096
 RECORD_SEPARATOR = b"\x1e"
 
 # What a kernel prints when something is broken, whatever the test thinks of it.
@@ -276,6 +277,16 @@ class Guest:
     def memory(self):
         smaps = Path(f"/proc/{self.process.pid}/smaps").read_text()
         return Memory(smaps, self.ram_start, self.size)
+
+    def resident(self, addresses):
+        """Bytes resident on the host of the extents at these guest-physical addresses."""
+        present = 0
+        with open(f"/proc/{self.process.pid}/pagemap", "rb", buffering=0) as pagemap:
+            for address in addresses:
+                pagemap.seek((self.ram_start + address) // PAGE * 8)
+                entries = memoryview(pagemap.read(EXTENT // PAGE * 8)).cast("Q")
+                present += sum(entry >> 63 for entry in entries)
+        return present * PAGE
 
     def settled_rss(self, below, timeout=10):
         """Rss once it is at most `below`, or as it is after the time-out."""

@@ -5,7 +5,6 @@
  * Sizes take the suffixes K, M and G. It speaks the ioctls themselves, so that
  * what it finds is the module's doing and no library's.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
