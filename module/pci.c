@@ -10,6 +10,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "compat/compat.h"
 #include "tide.h"
 
 #define RESET_TIMEOUT_MS	2000
@@ -132,7 +133,7 @@ static void watchdog(struct work_struct *work)
  */
 void tide_dev_watch(struct tide_dev *dev)
 {
-	queue_delayed_work(system_wq, &dev->watchdog,
+	queue_delayed_work(tide_unbound_wq, &dev->watchdog,
 			   msecs_to_jiffies(max(device_timeout_ms, 2U) / 2));
 }
 

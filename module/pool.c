@@ -73,7 +73,7 @@ void tide_pool_put(struct tide_pool *pool, struct list_head *extents)
 	spin_lock(&pool->lock);
 	list_splice_tail_init(extents, &pool->incoming);
 	spin_unlock(&pool->lock);
-	queue_work(system_unbound_wq, &pool->put_work);
+	queue_work(tide_unbound_wq, &pool->put_work);
 }
 
 /* How many more may be carved, so that neither limit nor floor is crossed. */

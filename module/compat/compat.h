@@ -12,9 +12,16 @@
 #include <linux/mm.h>
 #include <linux/shrinker.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 #if KERNEL_VERSION(6, 1, 0) > LINUX_VERSION_CODE
 #error "tide needs Linux 6.1 or newer"
+#endif
+
+#ifdef TIDE_HAVE_SYSTEM_DFL_WQ
+#define tide_unbound_wq		system_dfl_wq
+#else
+#define tide_unbound_wq		system_unbound_wq
 #endif
 
 #ifndef TIDE_HAVE_VM_FLAGS_SET
