@@ -93,6 +93,15 @@ void out_bytes(struct out *out, const char *key, const char *label,
 	emit(out, key, label, text, number(out, value));
 }
 
+/* Without this, 0.2 would come out as 0.20000000000000001. */
+static struct json_object *real_number(double value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.9g", value);
+	return json_object_new_double_s(value, text);
+}
+
 void out_real(struct out *out, const char *key, const char *label,
 	      double value, const char *unit)
 {
@@ -102,7 +111,7 @@ void out_real(struct out *out, const char *key, const char *label,
 	if (isfinite(value)) {
 		snprintf(text, sizeof(text), "%.4g%s", value, unit);
 		if (out->json)
-			json = json_object_new_double(value);
+			json = real_number(value);
 	}
 	emit(out, key, label, text, json);
 }

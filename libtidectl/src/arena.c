@@ -10,7 +10,10 @@
 
 #include "private.h"
 
-/* Wraps @fd, which becomes the handle's even on failure. */
+/*
+ * Wraps @fd, which becomes the handle's even on failure. -ENOTTY if it is no
+ * arena: then the caller, who knows where it came from, finds the words.
+ */
 static int arena_wrap(struct tide_ctx *ctx, int fd, struct tide_arena **out)
 {
 	struct tide_query query = { .size = sizeof(query) };
@@ -18,7 +21,7 @@ static int arena_wrap(struct tide_ctx *ctx, int fd, struct tide_arena **out)
 	int rc = tide_ioctl(ctx, fd, TIDE_IOC_QUERY, &query);
 
 	if (rc == -ENOTTY || rc == -EINVAL) {
-		rc = tide_fail(ctx, -ENOTTY, "descriptor is not a Tide arena");
+		rc = -ENOTTY;
 		goto out_close;
 	}
 	if (rc) {
@@ -86,11 +89,15 @@ TIDE_EXPORT int tide_arena_from_fd(struct tide_ctx *ctx, int fd,
 				   struct tide_arena **arena)
 {
 	int copy = ctx->sys->dup(fd);
+	int rc;
 
 	if (copy < 0)
 		return tide_fail(ctx, -errno, "descriptor %d: %s", fd,
 				 strerror(errno));
-	return arena_wrap(ctx, copy, arena);
+	rc = arena_wrap(ctx, copy, arena);
+	return rc == -ENOTTY ?
+		tide_fail(ctx, rc, "descriptor %d is not a Tide arena", fd) :
+		rc;
 }
 
 static int fail_process(struct tide_ctx *ctx, int err, pid_t pid, int fd)
@@ -101,6 +108,10 @@ static int fail_process(struct tide_ctx *ctx, int err, pid_t pid, int fd)
 	case EBADF:
 		return tide_fail(ctx, -err, "process %d has no descriptor %d",
 				 (int)pid, fd);
+	case ENOTTY:
+		return tide_fail(ctx, -err,
+				 "descriptor %d of process %d is not a Tide arena",
+				 fd, (int)pid);
 	case EPERM:
 		return tide_fail(ctx, -err,
 				 "process %d: not allowed to take its descriptors; run as its user with ptrace allowed, or as root",
@@ -115,7 +126,7 @@ TIDE_EXPORT int tide_arena_from_pid(struct tide_ctx *ctx, pid_t pid, int fd,
 				    struct tide_arena **arena)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, 0);
-	int copy, err;
+	int copy, err, rc;
 
 	if (pidfd < 0)
 		return fail_process(ctx, errno, pid, fd);
@@ -124,7 +135,8 @@ TIDE_EXPORT int tide_arena_from_pid(struct tide_ctx *ctx, pid_t pid, int fd,
 	close(pidfd);
 	if (copy < 0)
 		return fail_process(ctx, err, pid, fd);
-	return arena_wrap(ctx, copy, arena);
+	rc = arena_wrap(ctx, copy, arena);
+	return rc == -ENOTTY ? fail_process(ctx, ENOTTY, pid, fd) : rc;
 }
 
 TIDE_EXPORT struct tide_arena *tide_arena_ref(struct tide_arena *arena)

@@ -73,7 +73,7 @@ ok 'no such process' fails 1 'no process 999999999'
 run report --pid=$$ --fd=99 --intent=cold
 ok 'no such descriptor' fails 1 'has no descriptor 99'
 run report --pid=$$ --fd=1 --intent=cold
-ok 'a descriptor that is no arena' fails 1 'not a Tide arena'
+ok 'a descriptor that is no arena' fails 1 "descriptor 1 of process $$ is not a Tide arena"
 run report --pid=$$ --intent=cold --json
 ok 'a process without arenas' json '.schema == "tidectl-report/1" and .arenas == []'
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "trajectory.h"
+#include "traj_check.h"
 
 #define MIB (1ull << 20)
 #define HEADER "# tide-trajectory 1\n"
@@ -238,6 +238,42 @@ static void files_that_cannot_be_read(void **state)
 	assert_string_equal(err, "/tmp: Is a directory");
 }
 
+/* Whatever becomes of a good file, it is loaded or refused with a line. */
+static void mutations_are_loaded_or_refused(void **state)
+{
+	static const char alphabet[] = "MT# \n\t0123456789-+.eExX\0\177\377";
+	static const char good[] = HEADER
+		"# duration_ms 900\nM 0 4194304\nT 10 20 Bash\nM 15 9000000\n"
+		"T 18 300 Read\nM 400 5000000\n";
+	struct trajectory traj;
+	int loaded = 0, refused = 0;
+
+	(void)state;
+	srandom(1);
+	for (int i = 0; i < 3000; i++) {
+		char text[sizeof(good)];
+		size_t len = sizeof(good) - 1;
+
+		memcpy(text, good, sizeof(good));
+		for (int n = random() % 3; n >= 0; n--)
+			text[random() % len] =
+				alphabet[random() % (sizeof(alphabet) - 1)];
+		if (random() % 8 == 0)
+			len = random() % len;
+		if (load(text, len, 1, &traj) == 0) {
+			check_invariants(&traj);
+			trajectory_free(&traj);
+			loaded++;
+		} else {
+			assert_contains(err, "/tmp/tide-test-");
+			assert_null(strchr(err, '\n'));
+			refused++;
+		}
+	}
+	assert_true(loaded > 100);
+	assert_true(refused > 100);
+}
+
 /* No newline at the end is no fault. */
 static void the_last_line_may_be_open(void **state)
 {
@@ -263,6 +299,7 @@ int main(void)
 		cmocka_unit_test(scaled_sizes_may_be_too_large),
 		cmocka_unit_test(binary_and_endless_lines_are_refused),
 		cmocka_unit_test(files_that_cannot_be_read),
+		cmocka_unit_test(mutations_are_loaded_or_refused),
 		cmocka_unit_test(the_last_line_may_be_open),
 	};
 
