@@ -59,11 +59,22 @@ def script(*command):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE).stdout.strip()
 
 
-def kernel_paths(series):
-    """release, image and modules folder of a stock kernel."""
-    lines = script("scripts/kernel.sh", series).splitlines()
-    values = dict(line.split("=", 1) for line in lines)
-    return tuple(shlex.split(values[k])[0] for k in ("RELEASE", "VMLINUZ", "MODULES"))
+def shell_values(text):
+    """{name: value} of NAME=value lines that are quoted for a shell."""
+    pairs = (line.split("=", 1) for line in text.splitlines())
+    return {name: shlex.split(value)[0] for name, value in pairs}
+
+
+def kernel_files(series):
+    """(release, image, tide.ko) of a stock kernel, or of the debug kernel."""
+    prepared = os.environ.get("TIDE_KERNEL_" + series.replace(".", "_"))
+    if prepared:
+        return tuple(prepared.split())
+    if series == "debug":
+        values = shell_values(script("scripts/debug-module.sh"))
+        return values["RELEASE"], values["VMLINUZ"], values["BUILT"] + "/tide.ko"
+    values = shell_values(script("scripts/kernel.sh", series))
+    return values["RELEASE"], values["VMLINUZ"], script("scripts/module.sh", series)
 
 
 def qemu_prefix():
@@ -119,21 +130,23 @@ class Guest:
     """
     A running guest.
 
-    kernel: series of a stock kernel, or the path of an image (then module is
-    needed as well, a path, with its release); device: arguments of -device
-    tide, or None for a machine without one; files: {host path: guest path}.
+    kernel: series of a stock kernel, or "debug"; device: arguments of -device
+    tide, or None for a machine without one; files: {host path: guest path};
+    modules: paths of more modules; extra: more arguments of QEMU.
     """
 
     def __init__(self, kernel="6.12", memory=1024 * MIB, machine="q35", cmdline="",
-                 device="", files=None, module=None, release=None, log=None,
-                 extra=(), boot_timeout=120):
+                 device="", files=None, modules=(), log=None, extra=(), boot_timeout=120):
         self.size = memory
         self.dir = Path(tempfile.mkdtemp(prefix="tide-vm-"))
         self.console_log = Path(log) if log else self.dir / "console.log"
         self.process = None
         self.buffer = b""
         try:
-            self._start(kernel, machine, cmdline, device, files or {}, module, release, extra)
+            initrd, image = self._image(kernel, files or {}, modules)
+            self._start(machine, device, [
+                "-kernel", image, "-initrd", str(initrd),
+                "-append", f"console=ttyS0 panic=-1 loglevel=5 {cmdline}".strip(), *extra])
             self._wait_ready(boot_timeout)
         except BaseException:
             self.kill()
@@ -149,28 +162,27 @@ class Guest:
 
     # ---- life ----
 
-    def _start(self, kernel, machine, cmdline, device, files, module, release, extra):
-        if "/" in str(kernel):
-            image = kernel
-        else:
-            release, image, _ = kernel_paths(kernel)
-            module = module or script("scripts/module.sh", kernel)
+    def _image(self, kernel, files, modules):
+        release, image, module = kernel_files(kernel)
         initrd = self.dir / "initramfs"
-        modules = ["-m", release, module] if module else []
-        script("scripts/initramfs.sh", str(initrd), *modules,
+        arguments = []
+        for path in [module, *modules]:
+            arguments += ["-m", release, path]
+        script("scripts/initramfs.sh", str(initrd), *arguments,
                *(f"{host}:{inside}" for host, inside in files.items()))
+        return initrd, image
+
+    def _start(self, machine, device, arguments):
         prefix = qemu_prefix()
         command = [
             f"{prefix}/qemu-system-x86_64", *MACHINES[machine],
             "-L", "/usr/share/qemu", "-L", "/usr/share/seabios",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-accel", "tcg", "-cpu", "max", "-m", f"{self.size // MIB}M",
-            "-kernel", image, "-initrd", str(initrd),
-            "-append", f"console=ttyS0 panic=-1 loglevel=5 {cmdline}".strip(),
             "-serial", f"file:{self.console_log}",
             "-chardev", f"socket,id=channel,path={self.dir}/channel,server=on,wait=off",
             "-device", "isa-serial,chardev=channel,index=1,iobase=0x2f8,irq=3",
-            "-qmp", f"unix:{self.dir}/qmp,server=on,wait=off", *extra]
+            "-qmp", f"unix:{self.dir}/qmp,server=on,wait=off", *arguments]
         if device is not None:
             command += ["-device", "tide,id=tide0" + (f",{device}" if device else "")]
         self.stderr = open(self.dir / "qemu.err", "w+")
