@@ -14,6 +14,13 @@
 #define OPT_VERB	1000
 #define OPT_COMMON	2000
 
+static int arg_kind(const char *arg)
+{
+	if (!arg)
+		return no_argument;
+	return arg[0] == '[' ? optional_argument : required_argument;
+}
+
 static int add_options(struct option *to, int n, const struct cli_opt *opts,
 		       int val)
 {
@@ -22,12 +29,21 @@ static int add_options(struct option *to, int n, const struct cli_opt *opts,
 			abort();
 		to[n++] = (struct option){
 			.name = opts[i].name,
-			.has_arg = opts[i].arg ? required_argument :
-						 no_argument,
+			.has_arg = arg_kind(opts[i].arg),
 			.val = val + i,
 		};
 	}
 	return n;
+}
+
+__attribute__((noreturn))
+static void help(const struct cli_verb *verb)
+{
+	if (verb == &cli_globals)
+		cli_help();
+	else
+		cli_help_verb(verb);
+	exit(CLI_OK);
 }
 
 /* 0, or -2 as cli_next_opt(). */
@@ -42,10 +58,8 @@ static int take_common(struct cli *cli, const struct cli_verb *verb, int which)
 		rc = tide_ctx_set_device(cli->ctx, optarg);
 	else if (strcmp(name, "root") == 0)
 		rc = tide_ctx_set_root(cli->ctx, optarg);
-	else if (strcmp(name, "help") == 0) {
-		cli_help_verb(verb);
-		exit(CLI_OK);
-	}
+	else
+		help(verb);
 	if (rc) {
 		cli_fail(cli, CLI_USAGE, "--%s: %s", name, strerror(-rc));
 		return -2;
@@ -58,22 +72,26 @@ int cli_next_opt(struct cli *cli, const struct cli_verb *verb, int argc,
 {
 	struct option options[MAX_OPTS] = { 0 };
 	int n = add_options(options, 0, verb->opts, OPT_VERB);
+	/* Before the verb, parsing has to stop at the verb. */
+	const char *letters = verb == &cli_globals ? "+:h" : ":h";
+	const char *space = *verb->name ? " " : "";
 	int c;
 
 	add_options(options, n, cli_common_opts, OPT_COMMON);
 	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
-			cli_help_verb(verb);
-			exit(CLI_OK);
+			help(verb);
 		case ':':
-			cli_fail(cli, CLI_USAGE, "%s needs a value; see tidectl %s --help",
-				 argv[optind - 1], verb->name);
+			cli_fail(cli, CLI_USAGE,
+				 "%s needs a value; see tidectl%s%s --help",
+				 argv[optind - 1], space, verb->name);
 			return -2;
 		case '?':
-			cli_fail(cli, CLI_USAGE, "bad option %s; see tidectl %s --help",
-				 argv[optind - 1], verb->name);
+			cli_fail(cli, CLI_USAGE,
+				 "bad option %s; see tidectl%s%s --help",
+				 argv[optind - 1], space, verb->name);
 			return -2;
 		}
 		if (c < OPT_COMMON) {

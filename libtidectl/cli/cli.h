@@ -25,7 +25,8 @@ struct cli {
 
 struct cli_opt {
 	const char *name;
-	const char *arg;	/* its name in the help; NULL: none taken */
+	const char *arg;	/* its name in the help; NULL: none taken;
+				   "[...]": may be left out */
 	const char *help;	/* may span lines */
 };
 
@@ -38,6 +39,8 @@ struct cli_verb {
 	int (*run)(struct cli *cli, int argc, char **argv);
 };
 
+/* What stands before the verb: a verb without a name, for its options. */
+extern const struct cli_verb cli_globals;
 extern const struct cli_verb cmd_status;
 extern const struct cli_verb cmd_report;
 extern const struct cli_verb cmd_replay;

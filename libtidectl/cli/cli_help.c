@@ -34,7 +34,8 @@ static void print_option(const struct cli_opt *opt)
 	const char *line = opt->help;
 
 	snprintf(left, sizeof(left), "--%s%s%s", opt->name,
-		 opt->arg ? "=" : "", opt->arg ? opt->arg : "");
+		 opt->arg && opt->arg[0] != '[' ? "=" : "",
+		 opt->arg ? opt->arg : "");
 	while (line) {
 		const char *end = strchr(line, '\n');
 		int len = end ? (int)(end - line) : (int)strlen(line);
@@ -82,7 +83,8 @@ void cli_help(void)
 		printf("  %-9s %s\n", cli_verbs[i]->name,
 		       cli_verbs[i]->summary);
 	print_options("Options", cli_common_opts);
-	printf("  %-22s show the version\n", "--version");
+	for (const struct cli_opt *opt = cli_globals.opts; opt->name; opt++)
+		print_option(opt);
 	fputs(about_end, stdout);
 }
 
@@ -103,14 +105,12 @@ void cli_list_cmds(void)
 static void list_opts(const struct cli_opt *opts)
 {
 	for (; opts->name; opts++)
-		printf("--%s%s\n", opts->name, opts->arg ? "=" : "");
+		printf("--%s%s\n", opts->name,
+		       opts->arg && opts->arg[0] != '[' ? "=" : "");
 }
 
 void cli_list_opts(const struct cli_verb *verb)
 {
-	if (verb)
-		list_opts(verb->opts);
+	list_opts(verb ? verb->opts : cli_globals.opts);
 	list_opts(cli_common_opts);
-	if (!verb)
-		puts("--version");
 }

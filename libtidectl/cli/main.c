@@ -3,61 +3,44 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "cli_help.h"
 
-/* What stands before the verb; 0 to go on, else the exit code plus one. */
-static int global_options(struct cli *cli, int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "device", required_argument, NULL, 'd' },
-		{ "root", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ "list-cmds", no_argument, NULL, 'c' },
-		{ "list-opts", optional_argument, NULL, 'o' },
-		{ 0 }
-	};
-	int c, rc = 0;
+enum { OPT_VERSION, OPT_LIST_CMDS, OPT_LIST_OPTS };
 
-	opterr = 0;
-	while (!rc && (c = getopt_long(argc, argv, "+:hV", options, NULL)) != -1)
-		switch (c) {
-		case 'j':
-			cli->json = true;
-			break;
-		case 'd':
-			rc = tide_ctx_set_device(cli->ctx, optarg);
-			break;
-		case 'r':
-			rc = tide_ctx_set_root(cli->ctx, optarg);
-			break;
-		case 'h':
-			cli_help();
-			return 1 + CLI_OK;
-		case 'V':
-			puts("tidectl " TIDE_VERSION);
-			return 1 + CLI_OK;
-		case 'c':
-			cli_list_cmds();
-			return 1 + CLI_OK;
-		case 'o':
-			cli_list_opts(optarg ? cli_find_verb(optarg) : NULL);
-			return 1 + CLI_OK;
-		case ':':
-			return 1 + cli_fail(cli, CLI_USAGE,
-					    "%s needs a value; see tidectl --help",
-					    argv[optind - 1]);
-		default:
-			return 1 + cli_fail(cli, CLI_USAGE,
-					    "bad option %s; see tidectl --help",
-					    argv[optind - 1]);
-		}
-	return rc ? 1 + cli_fail(cli, CLI_FAILED, "%s", strerror(-rc)) : 0;
+static const struct cli_opt options[] = {
+	[OPT_VERSION] = { "version", NULL, "show the version" },
+	[OPT_LIST_CMDS] = { "list-cmds", NULL, "list the verbs, for completion" },
+	[OPT_LIST_OPTS] = { "list-opts", "[=VERB]",
+			    "list the options, for completion" },
+	{ 0 }
+};
+
+const struct cli_verb cli_globals = { .name = "", .opts = options };
+
+/* True if one of them was all that was asked for; *rc is the exit code then. */
+static bool global_options(struct cli *cli, int argc, char **argv, int *rc)
+{
+	const char *value;
+
+	*rc = CLI_OK;
+	switch (cli_next_opt(cli, &cli_globals, argc, argv, &value)) {
+	case OPT_VERSION:
+		puts("tidectl " TIDE_VERSION);
+		return true;
+	case OPT_LIST_CMDS:
+		cli_list_cmds();
+		return true;
+	case OPT_LIST_OPTS:
+		cli_list_opts(value ? cli_find_verb(value) : NULL);
+		return true;
+	case -1:
+		return false;
+	default:
+		*rc = CLI_USAGE;
+		return true;
+	}
 }
 
 static int run_verb(struct cli *cli, int argc, char **argv)
@@ -91,8 +74,8 @@ int main(int argc, char **argv)
 		fputs("tidectl: out of memory\n", stderr);
 		return CLI_FAILED;
 	}
-	rc = global_options(&cli, argc, argv);
-	rc = rc ? rc - 1 : run_verb(&cli, argc, argv);
+	if (!global_options(&cli, argc, argv, &rc))
+		rc = run_verb(&cli, argc, argv);
 	tide_ctx_unref(cli.ctx);
 	return rc;
 }

@@ -57,6 +57,6 @@ ok 'completion of values' [ "$(complete_words replay --mode = n)" = none ]
 ok 'completion right after the sign' [ "$(complete_words replay --idle =)" = 'cold pageout none' ]
 ok 'completion of intents' [ "$(complete_words report --intent = dis)" = discard ]
 ok 'completion of files' [ "$(cd "$TOP/tests/unit/lib/data" && complete_words replay spi)" = spike.traj ]
-ok 'completion of global options' has "$(complete_words --)" --version
+ok 'completion of global options' has "$(complete_words --)" '--version --list-cmds --list-opts --json'
 
 done_testing
