@@ -3,12 +3,8 @@
 
 #include "fake.h"
 
-/* What request.c wants of files that have no place here. */
+/* What request.c wants of a file that has no place here. */
 void tide_dev_watch(struct tide_dev *dev)
-{
-}
-
-void tide_arena_put(struct tide_arena *arena)
 {
 }
 
@@ -165,5 +161,5 @@ void fake_submit(struct fake *fake, struct tide_request *req)
 	tide_extents_sort(&req->extents);
 	req->next = list_first_entry(&req->extents, struct tide_extent, node);
 	list_add(&req->node, &one);
-	tide_ring_submit(&fake->ring, &one);
+	WARN_ON(!tide_ring_submit(&fake->ring, &one));
 }

@@ -383,7 +383,7 @@ static void tide_ring_test_lost(struct kunit *test)
 	/* A dead ring takes nothing. */
 	late = fake_request(test, fake, &later, 1);
 	list_add(&late->node, &list);
-	tide_ring_submit(&fake->ring, &list);
+	KUNIT_EXPECT_FALSE(test, tide_ring_submit(&fake->ring, &list));
 	KUNIT_EXPECT_FALSE(test, list_empty(&list));
 }
 

@@ -173,6 +173,8 @@ static void dev_last_put(struct kref *ref)
 {
 	struct tide_dev *dev = container_of(ref, struct tide_dev, ref);
 
+	/* An arena may have armed it since the driver was unbound. */
+	cancel_delayed_work_sync(&dev->watchdog);
 	tide_pool_exit(&dev->pool);
 	tide_ring_exit(&dev->ring);
 	kfree(dev);

@@ -94,14 +94,16 @@ void tide_request_submit(struct tide_dev *dev, struct list_head *requests)
 	if (list_empty(requests))
 		return;
 
-	tide_ring_submit(&dev->ring, requests);
+	if (tide_ring_submit(&dev->ring, requests)) {
+		tide_dev_watch(dev);
+		return;
+	}
 	list_for_each_entry(req, requests, node) {
 		req->next = NULL;
 		req->zeroed = false;
 		req->status = TIDE_STATUS_NO_ANSWER;
 	}
 	tide_requests_complete(requests);
-	tide_dev_watch(dev);
 }
 
 /**
@@ -152,8 +154,6 @@ static void drain_release(struct tide_request *req)
 	/* Quarantined extents are lost on purpose: see enum tide_extent_state. */
 	if (!req->unanswered)
 		tide_pool_put(&req->dev->pool, &req->extents);
-	if (req->arena)
-		tide_arena_put(req->arena);
 	kfree(req);
 }
 

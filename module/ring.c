@@ -214,20 +214,25 @@ void tide_ring_start(struct tide_ring *ring, bool event_idx)
 /**
  * tide_ring_submit() - send requests, at once or as room comes
  * @ring: the ring
- * @requests: list of requests, each with at least one extent; emptied. On a
- *	dead ring it is left as it is, for the caller to complete.
+ * @requests: list of requests, each with at least one extent; emptied if taken
  *
  * Never waits.
+ *
+ * Return: false if the ring is dead; the caller then completes @requests.
  */
-void tide_ring_submit(struct tide_ring *ring, struct list_head *requests)
+bool tide_ring_submit(struct tide_ring *ring, struct list_head *requests)
 {
+	bool taken;
+
 	spin_lock(&ring->lock);
-	if (!ring->dead) {
+	taken = !ring->dead;
+	if (taken) {
 		list_splice_tail_init(requests, &ring->pending);
 		if (!ring->stopped)
 			ring_fill(ring);
 	}
 	spin_unlock(&ring->lock);
+	return taken;
 }
 
 static void finish_slot(struct tide_ring *ring, u32 nr, struct list_head *done)

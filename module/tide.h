@@ -248,7 +248,7 @@ int tide_ring_init(struct tide_ring *ring, void *mem, size_t mem_size,
 		   const struct tide_ring_layout *layout);
 void tide_ring_exit(struct tide_ring *ring);
 void tide_ring_start(struct tide_ring *ring, bool event_idx);
-void tide_ring_submit(struct tide_ring *ring, struct list_head *requests);
+bool tide_ring_submit(struct tide_ring *ring, struct list_head *requests);
 bool tide_ring_reap(struct tide_ring *ring, struct list_head *done);
 bool tide_ring_idle(struct tide_ring *ring);
 void tide_ring_stop(struct tide_ring *ring);
@@ -340,7 +340,6 @@ struct tide_stats {
  * @watchdog: resets a device that stopped answering
  * @watchdog_answered: ring.answered when it last looked
  * @watchdog_stuck: there was no progress when it last looked
- * @failed_resets: consecutive ones without an answer in between
  * @recover_lock: one reset at a time; holding it, @gone does not change
  * @nr_arenas: number of the last arena made
  */
@@ -361,7 +360,6 @@ struct tide_dev {
 	struct delayed_work watchdog;
 	u64 watchdog_answered;
 	bool watchdog_stuck;
-	unsigned int failed_resets;
 	struct mutex recover_lock;
 	atomic64_t nr_arenas;
 };
