@@ -67,6 +67,8 @@ static void test_alignment(void **state)
     refused(desc(ANON_GPA + 1, 1, DISCARD), TIDE_PCI_ST_RANGE);
     refused(desc(ANON_GPA + 4096, 1, DISCARD), TIDE_PCI_ST_RANGE);
     refused(desc(ANON_GPA + EXTENT / 2, 1, DISCARD), TIDE_PCI_ST_RANGE);
+    /* Aligned on the host is not enough. */
+    refused(desc(ODD_GPA + EXTENT - 4096, 1, DISCARD), TIDE_PCI_ST_RANGE);
 }
 
 static void test_wrap(void **state)
@@ -156,7 +158,8 @@ static void test_pool_that_wraps(void **state)
     set_pool(ANON_GPA, UINT64_MAX);
     assert_int_equal(answer_to(desc(ANON_GPA, 1, DISCARD)).status, TIDE_PCI_ST_OK);
     bench.call_count = 0;
-    refused(desc(0, 1, DISCARD), TIDE_PCI_ST_RANGE);
+    set_pool(ANON_GPA + EXTENT, UINT64_MAX);
+    refused(desc(ANON_GPA, 1, DISCARD), TIDE_PCI_ST_RANGE);
     set_pool(ANON_GPA, EXTENT - 1);
     refused(desc(ANON_GPA, 1, DISCARD), TIDE_PCI_ST_RANGE);
 }
