@@ -88,19 +88,26 @@ class Memory:
 
     def __init__(self, smaps, start, size):
         self.rss = self.huge = self.lazy = self.swap = 0
-        inside = False
-        for line in smaps.splitlines():
-            head = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line)
-            if head:
-                low, high = (int(x, 16) for x in head.groups())
-                inside = low < start + size and high > start
-                if inside and (low < start or high > start + size):
-                    raise GuestError("the RAM mapping has merged with another one")
-            elif inside:
-                name, _, rest = line.partition(":")
-                if name in self.FIELDS:
-                    field = self.FIELDS[name]
-                    setattr(self, field, getattr(self, field) + int(rest.split()[0]) * 1024)
+        covered = start
+        # Far from all of smaps: it is read many times a second.
+        lines = iter(smaps[smaps.find(f"\n{start:x}-") + 1:].splitlines())
+        while covered < start + size:
+            head = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", next(lines))
+            if not head or int(head.group(1), 16) != covered:
+                raise GuestError("the RAM mapping is not where it was, or has merged")
+            covered = int(head.group(2), 16)
+            self._add(lines)
+        if covered > start + size:
+            raise GuestError("the RAM mapping has merged with another one")
+
+    def _add(self, lines):
+        for line in lines:
+            name, _, rest = line.partition(":")
+            if name in self.FIELDS:
+                field = self.FIELDS[name]
+                setattr(self, field, getattr(self, field) + int(rest.split()[0]) * 1024)
+            elif name == "VmFlags":
+                return
 
     def __repr__(self):
         return f"rss {self.rss} huge {self.huge} lazy {self.lazy} swap {self.swap}"
