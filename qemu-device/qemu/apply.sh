@@ -44,7 +44,9 @@ extend()
 	rm -f "$new"
 }
 
-update "$here/hw/misc/tide.c" "$tree/hw/misc/tide.c"
+for f in "$here"/hw/misc/*.c; do
+	update "$f" "$tree/hw/misc/$(basename "$f")"
+done
 for f in "$here"/include/hw/misc/*.h; do
 	update "$f" "$tree/include/hw/misc/$(basename "$f")"
 done

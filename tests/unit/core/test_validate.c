@@ -158,7 +158,7 @@ static void test_pool_that_wraps(void **state)
     set_pool(ANON_GPA, UINT64_MAX);
     assert_int_equal(answer_to(desc(ANON_GPA, 1, DISCARD)).status, TIDE_PCI_ST_OK);
     bench.call_count = 0;
-    set_pool(ANON_GPA + EXTENT, UINT64_MAX);
+    set_pool(ANON_GPA + 8 * EXTENT, UINT64_MAX);
     refused(desc(ANON_GPA, 1, DISCARD), TIDE_PCI_ST_RANGE);
     set_pool(ANON_GPA, EXTENT - 1);
     refused(desc(ANON_GPA, 1, DISCARD), TIDE_PCI_ST_RANGE);

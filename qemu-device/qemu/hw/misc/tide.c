@@ -3,7 +3,8 @@
  * Tide: a PCI device through which a guest tells what its memory contents mean.
  *
  * What a descriptor means is in tide-core; here is what ties it to QEMU: BARs,
- * the worker thread, the map of guest RAM, interrupts, stop and reset.
+ * the worker thread, interrupts, stop and reset. Guest RAM is in tide-ram.c,
+ * counters are in tide-counters.c.
  *
  * A doorbell only wakes the worker. The worker runs without the BQL and never
  * takes it: interrupts go through a bottom half, the RAM map is handed to it by
@@ -18,158 +19,12 @@
 #include "qemu/rcu.h"
 #include "qemu/units.h"
 #include "qapi/error.h"
-#include "qapi/qapi-builtin-visit.h"
-#include "qapi/visitor.h"
 #include "migration/misc.h"
 #include "migration/vmstate.h"
 #include "hw/misc/tide.h"
 #include "trace.h"
 
-/* ---- RAM map ---- */
-
-static bool tide_committed(MemoryRegion *mr)
-{
-    Object *owner = memory_region_owner(mr);
-
-    return owner && object_dynamic_cast(owner, TYPE_MEMORY_BACKEND) &&
-        object_property_get_bool(owner, "prealloc", NULL);
-}
-
-static TideBacking tide_backing(MemoryRegion *mr)
-{
-    RAMBlock *rb = mr->ram_block;
-    bool shared = qemu_ram_is_shared(rb);
-
-    if (tide_committed(mr)) {
-        return TIDE_BACKING_COMMITTED;
-    }
-    if (qemu_ram_pagesize(rb) != qemu_real_host_page_size()) {
-        return TIDE_BACKING_HUGETLB;
-    }
-    if (qemu_ram_get_fd(rb) < 0) {
-        return shared ? TIDE_BACKING_SHMEM : TIDE_BACKING_ANON;
-    }
-    if (!shared) {
-        return TIDE_BACKING_PRIVATE_FILE;
-    }
-    return qemu_ram_is_named_file(rb) ? TIDE_BACKING_SHARED_FILE
-                                      : TIDE_BACKING_SHMEM;
-}
-
-/*
- * Only what the machine calls its RAM: one region, or a container with one
- * region per NUMA node. A device's memory can be plain RAM too, and is not
- * the guest's to give away.
- */
-static bool tide_is_machine_ram(MemoryRegion *mr)
-{
-    MemoryRegion *ram = MACHINE(qdev_get_machine())->ram;
-
-    return ram && (mr == ram || mr->container == ram);
-}
-
-static bool tide_section_usable(MemoryRegionSection *section)
-{
-    MemoryRegion *mr = section->mr;
-
-    return tide_is_machine_ram(mr) &&
-        memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) &&
-        !memory_region_is_rom(mr) && !memory_region_is_romd(mr) &&
-        !section->readonly && !section->nonvolatile &&
-        !memory_region_is_protected(mr) &&
-        !memory_region_has_guest_memfd(mr) &&
-        !memory_region_has_ram_discard_manager(mr) &&
-        section->offset_within_region + int128_get64(section->size) <=
-        qemu_ram_get_used_length(mr->ram_block);
-}
-
-static void tide_ram_unref(void *data)
-{
-    memory_region_unref(((TideRam *)data)->mr);
-}
-
-static void tide_ram_begin(MemoryListener *listener)
-{
-    TideState *s = container_of(listener, TideState, listener);
-
-    s->next_ram = g_array_new(false, false, sizeof(TideRam));
-    g_array_set_clear_func(s->next_ram, tide_ram_unref);
-}
-
-static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
-{
-    TideState *s = container_of(listener, TideState, listener);
-    TideRam ram;
-
-    if (!tide_section_usable(section)) {
-        return;
-    }
-    ram = (TideRam) {
-        .gpa = section->offset_within_address_space,
-        .size = int128_get64(section->size),
-        .host = (uint8_t *)memory_region_get_ram_ptr(section->mr) +
-            section->offset_within_region,
-        .mr = section->mr,
-        .backing = tide_backing(section->mr),
-    };
-    memory_region_ref(ram.mr);
-    g_array_append_val(s->next_ram, ram);
-}
-
-static void tide_ram_commit(MemoryListener *listener)
-{
-    TideState *s = container_of(listener, TideState, listener);
-    GArray *old = s->ram;
-
-    qemu_mutex_lock(&s->lock);
-    s->ram = s->next_ram;
-    qemu_mutex_unlock(&s->lock);
-    s->next_ram = NULL;
-    if (old) {
-        g_array_unref(old);
-    }
-}
-
-static void tide_ram_warn_misaligned(TideState *s)
-{
-    for (unsigned i = 0; i < s->ram->len; i++) {
-        TideRam *ram = &g_array_index(s->ram, TideRam, i);
-
-        if (((uintptr_t)ram->host - ram->gpa) % TIDE_EXTENT_SIZE) {
-            warn_report("tide: guest RAM at 0x%" HWADDR_PRIx " and its host "
-                        "address differ modulo 2 MiB: reports for it will be "
-                        "refused", ram->gpa);
-        }
-    }
-}
-
 /* ---- What tide-core asks of us; on the worker ---- */
-
-static bool tide_resolve(void *opaque, uint64_t gpa, uint64_t len,
-                         TideTarget *target)
-{
-    TideState *s = opaque;
-
-    QEMU_LOCK_GUARD(&s->lock);
-    for (unsigned i = 0; i < s->ram->len; i++) {
-        TideRam *ram = &g_array_index(s->ram, TideRam, i);
-
-        if (gpa >= ram->gpa && len <= ram->size &&
-            gpa - ram->gpa <= ram->size - len) {
-            memory_region_ref(ram->mr);
-            target->host = ram->host + (gpa - ram->gpa);
-            target->backing = ram->backing;
-            target->ref = ram->mr;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void tide_release(void *opaque, TideTarget *target)
-{
-    memory_region_unref(target->ref);
-}
 
 static bool tide_proceed(void *opaque)
 {
@@ -228,8 +83,8 @@ static void tide_answered(void *opaque, const TideRequest *req)
 }
 
 static const TideOps tide_ops = {
-    .resolve = tide_resolve,
-    .release = tide_release,
+    .resolve = tide_ram_resolve,
+    .release = tide_ram_release,
     .proceed = tide_proceed,
     .busy = tide_busy,
     .notify = tide_notify,
@@ -513,15 +368,7 @@ static void tide_start(TideState *s)
     qemu_cond_init(&s->wake);
     qemu_cond_init(&s->parked);
 
-    s->listener = (MemoryListener) {
-        .name = "tide",
-        .begin = tide_ram_begin,
-        .region_add = tide_ram_add,
-        .region_nop = tide_ram_add,
-        .commit = tide_ram_commit,
-    };
-    memory_listener_register(&s->listener, &address_space_memory);
-    tide_ram_warn_misaligned(s);
+    tide_ram_start(s);
 
     s->vm_running = runstate_is_running();
     s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s), tide_vm_state, s);
@@ -560,9 +407,7 @@ static void tide_exit(PCIDevice *pci)
     qemu_thread_join(&s->thread);
 
     qemu_del_vm_change_state_handler(s->vm_state);
-    memory_listener_unregister(&s->listener);
-    g_clear_pointer(&s->ram, g_array_unref);
-    g_clear_pointer(&s->next_ram, g_array_unref);
+    tide_ram_stop(s);
     qemu_cond_destroy(&s->parked);
     qemu_cond_destroy(&s->wake);
     qemu_mutex_destroy(&s->lock);
@@ -574,130 +419,6 @@ static void tide_exit(PCIDevice *pci)
 }
 
 /* ---- QOM ---- */
-
-typedef struct TideCounter {
-    const char *name;
-    size_t offset;              /* in TideStats */
-} TideCounter;
-
-#define TIDE_INTENT_COUNTERS(_name, _intent)                              \
-    { _name "-asked-bytes",                                               \
-      offsetof(TideStats, intents[_intent].asked_bytes) },                \
-    { _name "-acted-bytes",                                               \
-      offsetof(TideStats, intents[_intent].acted_bytes) },                \
-    { _name "-downgraded-bytes",                                          \
-      offsetof(TideStats, intents[_intent].downgraded_bytes) }
-
-static const TideCounter tide_counters[] = {
-    { "requests", offsetof(TideStats, requests) },
-    { "completed", offsetof(TideStats, completed) },
-    { "abandoned", offsetof(TideStats, abandoned) },
-    { "done-ok", offsetof(TideStats, answers[TIDE_PCI_ST_OK]) },
-    { "refused-invalid", offsetof(TideStats, answers[TIDE_PCI_ST_INVALID]) },
-    { "refused-range", offsetof(TideStats, answers[TIDE_PCI_ST_RANGE]) },
-    { "refused-unsupported",
-      offsetof(TideStats, answers[TIDE_PCI_ST_UNSUPPORTED]) },
-    { "refused-inhibited", offsetof(TideStats, answers[TIDE_PCI_ST_INHIBITED]) },
-    { "refused-busy", offsetof(TideStats, answers[TIDE_PCI_ST_BUSY]) },
-    { "failed-io", offsetof(TideStats, answers[TIDE_PCI_ST_IO]) },
-    { "madvise-calls", offsetof(TideStats, advise_calls) },
-    { "merged", offsetof(TideStats, merged) },
-    { "rings-broken", offsetof(TideStats, broken) },
-    { "latency-max-us", offsetof(TideStats, latency_max_us) },
-    TIDE_INTENT_COUNTERS("discard", TIDE_PCI_INTENT_DISCARD),
-    TIDE_INTENT_COUNTERS("discard-lazy", TIDE_PCI_INTENT_DISCARD_LAZY),
-    TIDE_INTENT_COUNTERS("cold", TIDE_PCI_INTENT_COLD),
-    TIDE_INTENT_COUNTERS("pageout", TIDE_PCI_INTENT_PAGEOUT),
-    TIDE_INTENT_COUNTERS("willneed", TIDE_PCI_INTENT_WILLNEED),
-    { "discard-verified-bytes",
-      offsetof(TideStats, intents[TIDE_PCI_INTENT_DISCARD].verified_bytes) },
-    { "pageout-verified-bytes",
-      offsetof(TideStats, intents[TIDE_PCI_INTENT_PAGEOUT].verified_bytes) },
-};
-
-/* Counters of a device that was never realized are zero, as they should be. */
-static void tide_get_stats(TideState *s, TideStats *stats)
-{
-    memset(stats, 0, sizeof(*stats));
-    if (s->core) {
-        tide_core_stats(s->core, stats);
-    }
-}
-
-static void tide_get_counter(Object *obj, Visitor *v, const char *name,
-                             void *opaque, Error **errp)
-{
-    const TideCounter *counter = opaque;
-    TideStats stats;
-    uint64_t value;
-
-    tide_get_stats(TIDE(obj), &stats);
-    memcpy(&value, (char *)&stats + counter->offset, sizeof(value));
-    visit_type_uint64(v, name, &value, errp);
-}
-
-static void tide_get_latency(Object *obj, Visitor *v, const char *name,
-                             void *opaque, Error **errp)
-{
-    uint64List *list = NULL, **tail = &list;
-    TideStats stats;
-
-    tide_get_stats(TIDE(obj), &stats);
-    for (unsigned i = 0; i < TIDE_LATENCY_BUCKETS; i++) {
-        QAPI_LIST_APPEND(tail, stats.latency_us_log2[i]);
-    }
-    visit_type_uint64List(v, name, &list, errp);
-    qapi_free_uint64List(list);
-}
-
-static void tide_get_depth(Object *obj, Visitor *v, const char *name,
-                           void *opaque, Error **errp)
-{
-    TideState *s = TIDE(obj);
-    uint32_t depth = s->core ? tide_core_depth(s->core) : 0;
-
-    visit_type_uint32(v, name, &depth, errp);
-}
-
-static char *tide_get_state(Object *obj, Error **errp)
-{
-    TideState *s = TIDE(obj);
-    uint32_t status = s->core ? tide_core_status(s->core) : 0;
-
-    if (status & TIDE_PCI_STATUS_RESETTING) {
-        return g_strdup("resetting");
-    }
-    if (status & TIDE_PCI_STATUS_NEEDS_RESET) {
-        return g_strdup("needs-reset");
-    }
-    return g_strdup(status & TIDE_PCI_STATUS_ENABLED ? "enabled" : "off");
-}
-
-static void tide_class_add_counters(ObjectClass *klass)
-{
-    for (unsigned i = 0; i < ARRAY_SIZE(tide_counters); i++) {
-        object_class_property_add(klass, tide_counters[i].name, "uint64",
-                                  tide_get_counter, NULL, NULL,
-                                  (void *)&tide_counters[i]);
-    }
-    object_class_property_add(klass, "latency-us-log2", "uint64List",
-                              tide_get_latency, NULL, NULL, NULL);
-    object_class_property_add(klass, "depth", "uint32", tide_get_depth, NULL,
-                              NULL, NULL);
-    object_class_property_add_str(klass, "state", tide_get_state, NULL);
-}
-
-static void tide_init(Object *obj)
-{
-    TideState *s = TIDE(obj);
-
-    object_property_add_uint64_ptr(obj, "doorbells", &s->doorbells,
-                                   OBJ_PROP_FLAG_READ);
-    object_property_add_uint64_ptr(obj, "interrupts", &s->interrupts,
-                                   OBJ_PROP_FLAG_READ);
-    object_property_add_uint64_ptr(obj, "resets", &s->resets,
-                                   OBJ_PROP_FLAG_READ);
-}
 
 #define TIDE_INTENT_PROP(_name, _intent) \
     DEFINE_PROP_BIT(_name, TideState, config.intents, _intent, true)
@@ -762,7 +483,6 @@ static const TypeInfo tide_info = {
     .name = TYPE_TIDE,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(TideState),
-    .instance_init = tide_init,
     .class_init = tide_class_init,
     .interfaces = (TIDE_INTERFACES[]) {
         { INTERFACE_CONVENTIONAL_PCI_DEVICE },

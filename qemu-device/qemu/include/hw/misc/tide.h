@@ -73,4 +73,14 @@ struct TideState {
     uint64_t resets;
 };
 
+/* tide-ram.c */
+void tide_ram_start(TideState *s);
+void tide_ram_stop(TideState *s);
+bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
+                      TideTarget *target);
+void tide_ram_release(void *opaque, TideTarget *target);
+
+/* tide-counters.c */
+void tide_class_add_counters(ObjectClass *klass);
+
 #endif /* HW_MISC_TIDE_H */

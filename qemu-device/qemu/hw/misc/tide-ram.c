@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tide: which guest-physical memory may be acted on, and where it is.
+ *
+ * A memory listener keeps a list of the usable parts of system memory, with a
+ * reference to each region. It changes under the BQL; the worker looks up in it
+ * under the device's lock, and takes a reference of its own for as long as it
+ * acts: so it needs neither the BQL nor RCU.
+ */
+
+#include "qemu/osdep.h"
+#include "qemu/error-report.h"
+#include "hw/misc/tide.h"
+
+static bool tide_committed(MemoryRegion *mr)
+{
+    Object *owner = memory_region_owner(mr);
+
+    return owner && object_dynamic_cast(owner, TYPE_MEMORY_BACKEND) &&
+        object_property_get_bool(owner, "prealloc", NULL);
+}
+
+static TideBacking tide_backing(MemoryRegion *mr)
+{
+    RAMBlock *rb = mr->ram_block;
+    bool shared = qemu_ram_is_shared(rb);
+
+    if (tide_committed(mr)) {
+        return TIDE_BACKING_COMMITTED;
+    }
+    if (qemu_ram_pagesize(rb) != qemu_real_host_page_size()) {
+        return TIDE_BACKING_HUGETLB;
+    }
+    if (qemu_ram_get_fd(rb) < 0) {
+        return shared ? TIDE_BACKING_SHMEM : TIDE_BACKING_ANON;
+    }
+    if (!shared) {
+        return TIDE_BACKING_PRIVATE_FILE;
+    }
+    return qemu_ram_is_named_file(rb) ? TIDE_BACKING_SHARED_FILE
+                                      : TIDE_BACKING_SHMEM;
+}
+
+/*
+ * Only what the machine calls its RAM: one region, or a container with one
+ * region per NUMA node. A device's memory can be plain RAM too, and is not
+ * the guest's to give away.
+ */
+static bool tide_is_machine_ram(MemoryRegion *mr)
+{
+    MemoryRegion *ram = MACHINE(qdev_get_machine())->ram;
+
+    return ram && (mr == ram || mr->container == ram);
+}
+
+static bool tide_section_usable(MemoryRegionSection *section)
+{
+    MemoryRegion *mr = section->mr;
+
+    return tide_is_machine_ram(mr) &&
+        memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) &&
+        !memory_region_is_rom(mr) && !memory_region_is_romd(mr) &&
+        !section->readonly && !section->nonvolatile &&
+        !memory_region_is_protected(mr) &&
+        !memory_region_has_guest_memfd(mr) &&
+        !memory_region_has_ram_discard_manager(mr) &&
+        section->offset_within_region + int128_get64(section->size) <=
+        qemu_ram_get_used_length(mr->ram_block);
+}
+
+static void tide_ram_unref(void *data)
+{
+    memory_region_unref(((TideRam *)data)->mr);
+}
+
+static void tide_ram_begin(MemoryListener *listener)
+{
+    TideState *s = container_of(listener, TideState, listener);
+
+    s->next_ram = g_array_new(false, false, sizeof(TideRam));
+    g_array_set_clear_func(s->next_ram, tide_ram_unref);
+}
+
+static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
+{
+    TideState *s = container_of(listener, TideState, listener);
+    TideRam ram;
+
+    if (!tide_section_usable(section)) {
+        return;
+    }
+    ram = (TideRam) {
+        .gpa = section->offset_within_address_space,
+        .size = int128_get64(section->size),
+        .host = (uint8_t *)memory_region_get_ram_ptr(section->mr) +
+            section->offset_within_region,
+        .mr = section->mr,
+        .backing = tide_backing(section->mr),
+    };
+    memory_region_ref(ram.mr);
+    g_array_append_val(s->next_ram, ram);
+}
+
+static void tide_ram_commit(MemoryListener *listener)
+{
+    TideState *s = container_of(listener, TideState, listener);
+    GArray *old = s->ram;
+
+    qemu_mutex_lock(&s->lock);
+    s->ram = s->next_ram;
+    qemu_mutex_unlock(&s->lock);
+    s->next_ram = NULL;
+    if (old) {
+        g_array_unref(old);
+    }
+}
+
+static void tide_ram_warn_misaligned(TideState *s)
+{
+    for (unsigned i = 0; i < s->ram->len; i++) {
+        TideRam *ram = &g_array_index(s->ram, TideRam, i);
+
+        if (((uintptr_t)ram->host - ram->gpa) % TIDE_EXTENT_SIZE) {
+            warn_report("tide: guest RAM at 0x%" HWADDR_PRIx " and its host "
+                        "address differ modulo 2 MiB: reports for it will be "
+                        "refused", ram->gpa);
+        }
+    }
+}
+
+bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
+                      TideTarget *target)
+{
+    TideState *s = opaque;
+
+    QEMU_LOCK_GUARD(&s->lock);
+    for (unsigned i = 0; i < s->ram->len; i++) {
+        TideRam *ram = &g_array_index(s->ram, TideRam, i);
+
+        if (gpa >= ram->gpa && len <= ram->size &&
+            gpa - ram->gpa <= ram->size - len) {
+            memory_region_ref(ram->mr);
+            target->host = ram->host + (gpa - ram->gpa);
+            target->backing = ram->backing;
+            target->ref = ram->mr;
+            return true;
+        }
+    }
+    return false;
+}
+
+void tide_ram_release(void *opaque, TideTarget *target)
+{
+    memory_region_unref(target->ref);
+}
+
+void tide_ram_start(TideState *s)
+{
+    s->listener = (MemoryListener) {
+        .name = "tide",
+        .begin = tide_ram_begin,
+        .region_add = tide_ram_add,
+        .region_nop = tide_ram_add,
+        .commit = tide_ram_commit,
+    };
+    memory_listener_register(&s->listener, &address_space_memory);
+    tide_ram_warn_misaligned(s);
+}
+
+void tide_ram_stop(TideState *s)
+{
+    memory_listener_unregister(&s->listener);
+    g_clear_pointer(&s->ram, g_array_unref);
+    g_clear_pointer(&s->next_ram, g_array_unref);
+}
