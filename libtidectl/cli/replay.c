@@ -15,6 +15,8 @@
 /* Growth up to this is checked for zero word by word, else page by page. */
 #define CHECK_ALL_BYTES	(16ull << 20)
 #define PAGE_WORDS	512
+/* Growth is committed in turns of this. */
+#define GROW_BYTES	(16ull << 20)
 #define TICK_US		250000
 
 /* One side: what it uses of its area, and the pattern's seed by extent. */
@@ -130,22 +132,29 @@ static void write_extent(struct replay *r, struct side *side, uint64_t offset,
 	side->area.reads_zero[offset / EXTENT] = false;
 }
 
+/*
+ * Commits and writes by turns, as programs do: memory asked for long before it
+ * is written would be alive by the recording and nowhere on the host.
+ */
 static int grow(struct replay *r, struct side *side, uint64_t end)
 {
-	size_t step;
-	int rc;
+	uint64_t growth = end > side->used ? end - side->used : 0;
+	size_t words = growth <= CHECK_ALL_BYTES ? 1 : PAGE_WORDS;
 
-	if (end <= side->used)
-		return 0;
-	if (end > side->area.committed) {
-		rc = r->mem.ops->commit(&r->mem, &side->area, end);
+	while (side->used < end) {
+		uint64_t turn = side->used + GROW_BYTES;
+		int rc = 0;
+
+		if (turn > end)
+			turn = end;
+		if (turn > side->area.committed)
+			rc = r->mem.ops->commit(&r->mem, &side->area, turn);
 		if (rc)
 			return rc;
+		for (; side->used < turn; side->used += EXTENT)
+			write_extent(r, side, side->used, words);
 	}
-	r->res->asked_bytes += end - side->used;
-	step = end - side->used <= CHECK_ALL_BYTES ? 1 : PAGE_WORDS;
-	for (; side->used < end; side->used += EXTENT)
-		write_extent(r, side, side->used, step);
+	r->res->asked_bytes += growth;
 	return 0;
 }
 
