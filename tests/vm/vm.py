@@ -48,6 +48,10 @@ MACHINES = {
     "microvm": ["-M", "microvm,isa-serial=on,pcie=on", "-smp", "1"],
 }
 
+# TCG emulates "fast" string instructions byte by byte: without these flags the
+# guest clears and copies memory with others, about ten times as fast.
+CPU = "max,-erms,-fsrm"
+
 
 class GuestError(Exception):
     """The guest died, hung, or answered what was not expected."""
@@ -185,7 +189,7 @@ class Guest:
             f"{prefix}/qemu-system-x86_64", *MACHINES[machine],
             "-L", "/usr/share/qemu", "-L", "/usr/share/seabios",
             "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-            "-accel", "tcg", "-cpu", "max", "-m", f"{self.size // MIB}M",
+            "-accel", "tcg", "-cpu", CPU, "-m", f"{self.size // MIB}M",
             "-serial", f"file:{self.console_log}",
             "-chardev", f"socket,id=channel,path={self.dir}/channel,server=on,wait=off",
             "-device", "isa-serial,chardev=channel,index=1,iobase=0x2f8,irq=3",
