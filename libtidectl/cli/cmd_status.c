@@ -87,7 +87,7 @@ static const struct row extent_rows[] = {
 	{ "tide_extents/owned", "owned", false },
 	{ "tide_extents/reported", "with the host", false },
 	{ "tide_extents/draining", "on their way back", false },
-	{ "tide_extents/quarantined", "held by somebody's pins", false },
+	{ "tide_extents/quarantined", "lost with the device", false },
 	{ 0 }
 };
 
