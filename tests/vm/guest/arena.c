@@ -55,12 +55,15 @@ static int cmd_create(char **w)
 		.max_bytes = number(w[0]),
 		.name = "test",
 	};
+	struct tide_query query = { .size = sizeof(query) };
 
 	device_fd = open("/dev/tide", O_RDWR | O_CLOEXEC);
 	if (device_fd < 0 || ioctl(device_fd, TIDE_IOC_ARENA_CREATE, &create) < 0)
 		return say_errno();
 	arena_fd = create.fd;
-	mapped = create.max_bytes;
+	if (ioctl(arena_fd, TIDE_IOC_QUERY, &query) < 0)
+		return say_errno();
+	mapped = query.max_bytes;
 	base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
 	if (base == MAP_FAILED)
 		return say_errno();
