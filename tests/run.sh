@@ -76,7 +76,7 @@ ring_cli()
 ring_qtest()
 {
 	prepare qtest qemu-device/qemu/build.sh || return 0
-	run_prove qtest 1 600 qemu-device/qemu/check.sh
+	run_prove qtest 1 600 qemu-device/qemu/check.sh qemu-device/qemu/check-swap.sh
 }
 
 ring_kunit()
