@@ -117,20 +117,27 @@ ring_vm()
 	done
 }
 
-[ $# -gt 0 ] || set -- "${ALL_RINGS[@]}"
-for ring in "$@"; do
-	[[ " ${ALL_RINGS[*]} " == *" $ring "* ]] || die "no ring '$ring'; there are: ${ALL_RINGS[*]}"
-done
-need_root "make check"
-need_debian
-need_disk 15 "$TIDE_CACHE"
-cd "$TIDE_TOP"
-rm -rf "$out"
-mkdir -p "$out"
-apt_need perl make gcc python3
-for ring in "$@"; do
-	"ring_$ring"
-done
-mapfile -t results < <(find "$out" -name '*.tap' | sort)
-/usr/bin/perl tests/count.pl "${results[@]}" || status=1
-exit "$status"
+# All of it is read before it runs, whatever happens to this file meanwhile.
+main()
+{
+	local ring results
+	[ $# -gt 0 ] || set -- "${ALL_RINGS[@]}"
+	for ring in "$@"; do
+		[[ " ${ALL_RINGS[*]} " == *" $ring "* ]] || die "no ring '$ring'; there are: ${ALL_RINGS[*]}"
+	done
+	need_root "make check"
+	need_debian
+	need_disk 15 "$TIDE_CACHE"
+	cd "$TIDE_TOP"
+	rm -rf "$out"
+	mkdir -p "$out"
+	apt_need perl make gcc python3
+	for ring in "$@"; do
+		"ring_$ring"
+	done
+	mapfile -t results < <(find "$out" -name '*.tap' | sort)
+	/usr/bin/perl tests/count.pl "${results[@]}" || status=1
+	exit "$status"
+}
+
+main "$@"
