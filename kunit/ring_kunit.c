@@ -310,21 +310,31 @@ static void abort_ring(struct fake *fake, enum tide_ring_abort why)
 	tide_requests_complete(&done);
 }
 
-/* A reset answers what was sent; what was not goes out afterwards. */
-static void tide_ring_test_reset(struct kunit *test)
+/* One request that takes all slots, and one that waits behind it. */
+static void fill_ring(struct kunit *test, struct tide_request **sent,
+		      struct tide_request **waiting)
 {
-	unsigned long pfns[FAKE_RING_SIZE], later = 99;
+	static const unsigned long later = 99;
+	unsigned long pfns[FAKE_RING_SIZE];
 	struct fake *fake = test->priv;
-	struct tide_request *sent, *waiting;
-	struct tide_pci_desc desc;
 	unsigned int i;
 
 	for (i = 0; i < FAKE_RING_SIZE; i++)
 		pfns[i] = 2 * i;
-	sent = fake_request(test, fake, pfns, FAKE_RING_SIZE);
-	waiting = fake_request(test, fake, &later, 1);
-	fake_submit(fake, sent);
-	fake_submit(fake, waiting);
+	*sent = fake_request(test, fake, pfns, FAKE_RING_SIZE);
+	*waiting = fake_request(test, fake, &later, 1);
+	fake_submit(fake, *sent);
+	fake_submit(fake, *waiting);
+}
+
+/* A reset answers what was sent; what was not goes out afterwards. */
+static void tide_ring_test_reset(struct kunit *test)
+{
+	struct tide_request *sent, *waiting;
+	struct fake *fake = test->priv;
+	struct tide_pci_desc desc;
+
+	fill_ring(test, &sent, &waiting);
 
 	abort_ring(fake, TIDE_ABORT_RESET);
 	KUNIT_EXPECT_EQ(test, 1U, fake->completed);
@@ -360,18 +370,12 @@ static void tide_ring_test_submit_while_stopped(struct kunit *test)
 /* A device that is lost may still act on what it was sent, and only that. */
 static void tide_ring_test_lost(struct kunit *test)
 {
-	unsigned long pfns[FAKE_RING_SIZE], later = 99;
 	struct tide_request *sent, *waiting, *late;
+	static const unsigned long later = 99;
 	struct fake *fake = test->priv;
-	unsigned int i;
 	LIST_HEAD(list);
 
-	for (i = 0; i < FAKE_RING_SIZE; i++)
-		pfns[i] = 2 * i;
-	sent = fake_request(test, fake, pfns, FAKE_RING_SIZE);
-	waiting = fake_request(test, fake, &later, 1);
-	fake_submit(fake, sent);
-	fake_submit(fake, waiting);
+	fill_ring(test, &sent, &waiting);
 
 	abort_ring(fake, TIDE_ABORT_LOST);
 	KUNIT_EXPECT_EQ(test, 2U, fake->completed);

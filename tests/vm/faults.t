@@ -12,21 +12,24 @@ from tap import main
 NO_ANSWER = 65
 
 
-def set_command_register(g, value):
-    """Behind the driver's back; without bus mastering the device forgets all."""
-    low, high = value & 0xff, value >> 8
-    g.run(f"printf '\\{low:03o}\\{high:03o}' | "
-          f"dd of={SYSFS}/config bs=1 seek=4 count=2 conv=notrunc 2>/dev/null")
-
-
-def silent(tap, g):
-    """Not enabled any more, it answers nothing until the watchdog resets it."""
+def owner_of_a_silent_device(g):
+    """
+    An owner of 64 MiB, and a device that answers nothing any more: behind the
+    driver's back bus mastering is switched off, which resets it, and on again.
+    """
     a = Owner(g, "a", "64M")
     a.do("alloc 0 64M")
     a.do("fill 0 64M 1")
     command = int(g.run(f"od -An -tu2 -j4 -N2 {SYSFS}/config"))
-    set_command_register(g, command & ~4)
-    set_command_register(g, command | 4)
+    for value in (command & ~4, command | 4):
+        g.run(f"printf '\\{value & 0xff:03o}\\{value >> 8:03o}' | "
+              f"dd of={SYSFS}/config bs=1 seek=4 count=2 conv=notrunc 2>/dev/null")
+    return a
+
+
+def silent(tap, g):
+    """The watchdog resets it, and life goes on."""
+    a = owner_of_a_silent_device(g)
     start = time.monotonic()
     status, done, _ = a.do(f"report 0 16M {COLD}")
     tap.equal((status, done), (NO_ANSWER, 0), "a report to a silent device is answered for it")
@@ -45,13 +48,7 @@ def silent(tap, g):
 def silent_at_release(tap, g):
     """Extents whose discard nobody answered come back, and read zero."""
     before = attribute(g, "tide_reports/device_resets")
-    a = Owner(g, "a", "64M")
-    a.do("alloc 0 64M")
-    a.do("fill 0 64M 1")
-    command = int(g.run(f"od -An -tu2 -j4 -N2 {SYSFS}/config"))
-    set_command_register(g, command & ~4)
-    set_command_register(g, command | 4)
-    a.kill()
+    owner_of_a_silent_device(g).kill()
     settle(g, 30)
     tap.equal(attribute(g, "tide_reports/device_resets"), before + 1, "killed while it is silent: reset once more")
     tap.equal(attribute(g, "tide_extents/quarantined"), 0, "no extent is lost")
