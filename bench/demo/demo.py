@@ -208,7 +208,7 @@ def parse_options():
     parser = argparse.ArgumentParser(prog="demo.sh")
     parser.add_argument("--trajectory", type=Path,
                         default=TOP / "bench/trajectories/glm-pydicom__pydicom-2065-1.traj")
-    parser.add_argument("--speed", type=float, default=10)
+    parser.add_argument("--speed", type=float, default=12)
     parser.add_argument("--scale", type=float)
     options = parser.parse_args()
     # The whole recording, where this machine has the memory for its 2 GB peak.
