@@ -20,7 +20,7 @@ run_prove()
 	shift 3
 	say "ring $ring"
 	mkdir -p "$out/$ring"
-	prove --jobs "$jobs" --exec "$TIDE_TOP/tests/one.sh $out/$ring $limit" "$@" </dev/null || status=1
+	prove --timer --jobs "$jobs" --exec "$TIDE_TOP/tests/one.sh $out/$ring $limit" "$@" </dev/null || status=1
 }
 
 # prepare RING COMMAND...: a build that tests of the ring need. When it fails the
@@ -90,11 +90,13 @@ ring_dkms()
 	run_prove dkms 1 600 tests/dkms/*.t
 }
 
-# The tests that name no kernel in a "# kernels:" line run on all of them.
+# The tests that name no kernel in a "# kernels:" line run on all of them. The
+# slow ones go first, so that no processor is idle at the end.
 tests_for()
 {
-	local file only
-	for file in tests/vm/*.t; do
+	local file only files
+	mapfile -t files < <(grep -lx '# slow' tests/vm/*.t; grep -Lx '# slow' tests/vm/*.t)
+	for file in "${files[@]}"; do
 		only=$(sed -n 's/^# kernels: *//p' "$file")
 		[[ -n $only && " $only " != *" $1 "* ]] || echo "$file"
 	done

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12 7.3
 """
 Dead memory is back on the host when its report is answered, in whole huge
 pages. What the host holds is counted twice: exactly, for the extents of the

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
 """No process reads what another wrote: 10,000 rounds across two of them."""
 from common import *
 from tap import main

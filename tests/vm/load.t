@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12 7.3
 """Loading and unloading; a guest without the module, a guest without the device."""
 from common import *
 from tap import main

@@ -1,5 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# slow
+# kernels: 6.1 6.12 7.3
 """A recorded trajectory replays with not one wrong byte, and the host follows it."""
 import json
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
+# kernels: 6.1 6.12 7.3
 """tidectl against the real module: status, and reports on another's arena."""
 import json
 
