@@ -55,18 +55,25 @@ need_disk()
 # archive configuration.
 apt_need()
 {
-	local p log missing=()
+	local p log lock missing=()
+	mkdir -p "$TIDE_CACHE"
+	# Two scripts may want packages at a time.
+	exec {lock}>"$TIDE_CACHE/apt-install.lock"
+	flock "$lock"
 	for p in "$@"; do
 		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")
 	done
-	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ ${#missing[@]} -eq 0 ]; then
+		exec {lock}>&-
+		return
+	fi
 	need_root "$0"
-	mkdir -p "$TIDE_CACHE"
 	log=$TIDE_CACHE/apt-install.log
 	say "installing ${#missing[@]} packages: ${missing[*]}"
 	apt-get update >"$log" 2>&1 || true
 	DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 ||
 		die "apt-get could not install ${missing[*]} (no network, or no such package): see $log"
+	exec {lock}>&-
 }
 
 # apt_uri: the archive the machine itself uses; never written into a file of ours.
@@ -75,7 +82,7 @@ apt_uri()
 	local codename uri
 	# On a machine that never ran apt-get update apt knows no target yet.
 	[ -n "$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages')" ] ||
-		apt-get update >&2 2>/dev/null || true
+		apt-get update >/dev/null 2>&1 || true
 	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
 		awk -v c="$codename" '$1 == c && !n++ { print $2 }')

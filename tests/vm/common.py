@@ -28,6 +28,7 @@ def programs():
                        stdin=subprocess.DEVNULL, stdout=sys.stderr)
     files = {p: f"/bin/{p.name}" for p in (build / "guest").iterdir() if os.access(p, os.X_OK)}
     files[build / "lib/tidectl-static"] = "/bin/tidectl"
+    files[TOP / "tests/vm/guest/kill-cycle.sh"] = "/bin/kill-cycle"
     return files
 
 
