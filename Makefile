@@ -11,8 +11,8 @@ DKMS_TREE := $(DESTDIR)/usr/src/tide-$(VERSION)
 
 help:
 	@echo 'make demo                 replay a recorded trajectory with and without Tide'
-	@echo 'make check [RING=...]     all tests, or some rings: abi unit-core unit-lib'
-	@echo '                          cli qtest kunit dkms vm; KERNELS="6.1 6.12 7.3 debug"'
+	@echo 'make check [RING=...]     all tests, or some rings: abi scripts unit-core'
+	@echo '                          unit-lib cli qtest dkms kunit vm; KERNELS="6.1 6.12 7.3 debug"'
 	@echo 'make all                  library and command, into build/lib'
 	@echo 'make install              them, into DESTDIR and prefix (/usr/local)'
 	@echo 'make dkms-install         the module, for the kernels of this machine, by DKMS'

@@ -111,7 +111,8 @@ apt_private()
 		-o APT::Sandbox::User=root)
 	# One refresh a day is enough for a cache that is keyed by content.
 	if [ -z "$(find "$dir/stamp" -mmin -1440 2>/dev/null)" ]; then
-		apt-get "${APT_PRIVATE[@]}" update >"$dir/update.log" 2>&1 && touch "$dir/stamp"
+		apt-get "${APT_PRIVATE[@]}" -o APT::Update::Error-Mode=any update >"$dir/update.log" 2>&1 &&
+			touch "$dir/stamp"
 		[ -e "$dir/stamp" ] || die "apt-get update for $* failed (no network?): see $dir/update.log"
 	fi
 	exec {lock}>&-

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh [RING...]: runs the tests, ring by ring from small to whole, through
-# prove. Rings: abi unit-core unit-lib cli qtest dkms kunit vm; no argument
+# prove. Rings: abi scripts unit-core unit-lib cli qtest dkms kunit vm; no argument
 # means all. KERNELS limits the guests of vm ("6.1 6.12 7.3 debug"). Everything
 # a test said stays in build/check/RING/. The last line counts single results.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 
-ALL_RINGS=(abi unit-core unit-lib cli qtest dkms kunit vm)
+ALL_RINGS=(abi scripts unit-core unit-lib cli qtest dkms kunit vm)
 KERNELS=${KERNELS:-6.1 6.12 7.3 debug}
 out=$TIDE_TOP/build/check
 status=0
@@ -51,6 +51,11 @@ ring_abi()
 {
 	apt_need gcc g++ libc6-dev dwarves pkg-config libjson-c-dev scdoc
 	run_prove abi 2 300 tests/abi/*.t
+}
+
+ring_scripts()
+{
+	run_prove scripts 1 300 tests/scripts/*.t
 }
 
 ring_unit-core()
@@ -130,6 +135,7 @@ main()
 	need_root "make check"
 	need_debian
 	need_disk 15 "$TIDE_CACHE"
+	apt_private bookworm bookworm-backports
 	cd "$TIDE_TOP"
 	rm -rf "$out"
 	mkdir -p "$out"
