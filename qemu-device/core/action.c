@@ -13,119 +13,190 @@
 #ifndef MADV_PAGEOUT
 #define MADV_PAGEOUT 21
 #endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
-typedef struct Verb {
-    int advice;
-    uint32_t action;            /* TIDE_PCI_ACTION_NONE: not supported */
-    uint16_t flags;             /* TIDE_PCI_CPL_* of a success */
-    bool leaves;                /* memory leaves: can be verified */
-} Verb;
+#define ADVISE_TRIES 3
 
-static const Verb verbs[TIDE_INTENT_SLOTS][TIDE_BACKINGS] = {
+/* Costs, as measured: zapping a huge page 1, a small-paged one or a fault 30. */
+#define COST_FAULT 3
+#define COST_SWAP 6
+
+#define VERB(_advice, _action, ...) \
+    { .advice = (_advice), .action = TIDE_PCI_ACTION_##_action, \
+      .supported = true, __VA_ARGS__ }
+
+#define DONTNEED_ANON VERB(MADV_DONTNEED, DISCARD, .vec = true, \
+    .flags = TIDE_PCI_CPL_ZEROED, .leaves = TIDE_LEAVES_MEMORY)
+/*
+ * Through madvise(2) rather than on the file, so that whoever watches the
+ * mapping with userfaultfd hears of it.
+ */
+#define REMOVE VERB(MADV_REMOVE, DISCARD, .cost = COST_FAULT, \
+    .flags = TIDE_PCI_CPL_ZEROED, .leaves = TIDE_LEAVES_MEMORY)
+/* Our copies, and what reading left in a file that is nobody else's. */
+#define DONTNEED_PUNCH VERB(MADV_DONTNEED, DISCARD, .cost = COST_FAULT, \
+    .punch = true, .flags = TIDE_PCI_CPL_ZEROED, .leaves = TIDE_LEAVES_MEMORY)
+/* Then the file shows through: never zero for sure, and never a hole in it. */
+#define DONTNEED_COPY VERB(MADV_DONTNEED, DISCARD, .cost = COST_FAULT, \
+    .leaves = TIDE_LEAVES_MAPPING)
+#define FREE VERB(MADV_FREE, FREE, .vec = true)
+#define COLD VERB(MADV_COLD, COLD, .vec = true)
+#define COLD_INSTEAD VERB(MADV_COLD, COLD, .vec = true, \
+    .flags = TIDE_PCI_CPL_DOWNGRADED)
+#define PAGEOUT VERB(MADV_PAGEOUT, PAGEOUT, .cost = COST_SWAP, \
+    .leaves = TIDE_LEAVES_MEMORY)
+/* Contents stay, nothing is gained: no reason to fail, but to say so. */
+#define NOTHING VERB(0, NONE, .nothing = true, .flags = TIDE_PCI_CPL_DOWNGRADED)
+#define POPULATE VERB(MADV_POPULATE_WRITE, POPULATE, .cost = COST_FAULT)
+/* Writing would copy pages, or make them dirty, that are only to be there. */
+#define POPULATE_READ VERB(MADV_POPULATE_READ, POPULATE, .cost = COST_FAULT)
+
+static const TideVerb verbs[TIDE_INTENT_SLOTS][TIDE_BACKINGS] = {
     [TIDE_PCI_INTENT_DISCARD] = {
-        [TIDE_BACKING_ANON] = { MADV_DONTNEED, TIDE_PCI_ACTION_DISCARD,
-                                TIDE_PCI_CPL_ZEROED, true },
+        [TIDE_BACKING_ANON] = DONTNEED_ANON,
+        [TIDE_BACKING_SHMEM] = REMOVE,
+        [TIDE_BACKING_PRIVATE_SHMEM] = DONTNEED_PUNCH,
+        [TIDE_BACKING_HUGETLB] = REMOVE,
+        [TIDE_BACKING_PRIVATE_HUGETLB] = DONTNEED_COPY,
+        [TIDE_BACKING_PRIVATE_FILE] = DONTNEED_COPY,
+        [TIDE_BACKING_SHARED_FILE] = REMOVE,
     },
     [TIDE_PCI_INTENT_DISCARD_LAZY] = {
-        [TIDE_BACKING_ANON] = { MADV_FREE, TIDE_PCI_ACTION_FREE, 0, false },
+        [TIDE_BACKING_ANON] = FREE,
+        [TIDE_BACKING_SHMEM] = REMOVE,
+        [TIDE_BACKING_PRIVATE_SHMEM] = DONTNEED_PUNCH,
+        [TIDE_BACKING_HUGETLB] = REMOVE,
+        [TIDE_BACKING_PRIVATE_HUGETLB] = DONTNEED_COPY,
+        [TIDE_BACKING_PRIVATE_FILE] = DONTNEED_COPY,
+        [TIDE_BACKING_SHARED_FILE] = REMOVE,
     },
     [TIDE_PCI_INTENT_COLD] = {
-        [TIDE_BACKING_ANON] = { MADV_COLD, TIDE_PCI_ACTION_COLD, 0, false },
+        [TIDE_BACKING_ANON] = COLD,
+        [TIDE_BACKING_SHMEM] = COLD,
+        [TIDE_BACKING_PRIVATE_SHMEM] = COLD,
+        [TIDE_BACKING_HUGETLB] = NOTHING,
+        [TIDE_BACKING_PRIVATE_HUGETLB] = NOTHING,
+        [TIDE_BACKING_PRIVATE_FILE] = COLD,
+        [TIDE_BACKING_SHARED_FILE] = COLD,
     },
     [TIDE_PCI_INTENT_PAGEOUT] = {
-        [TIDE_BACKING_ANON] = { MADV_PAGEOUT, TIDE_PCI_ACTION_PAGEOUT, 0, true },
+        [TIDE_BACKING_ANON] = PAGEOUT,
+        [TIDE_BACKING_SHMEM] = PAGEOUT,
+        [TIDE_BACKING_PRIVATE_SHMEM] = PAGEOUT,
+        /* hugetlb: nothing like it; refused */
+        [TIDE_BACKING_PRIVATE_FILE] = COLD_INSTEAD,
+        /* The kernel leaves dirty file pages to its flusher. */
+        [TIDE_BACKING_SHARED_FILE] = COLD_INSTEAD,
     },
     [TIDE_PCI_INTENT_WILLNEED] = {
-        [TIDE_BACKING_ANON] = { MADV_POPULATE_WRITE, TIDE_PCI_ACTION_POPULATE,
-                                0, false },
+        [TIDE_BACKING_ANON] = POPULATE,
+        [TIDE_BACKING_SHMEM] = POPULATE,
+        [TIDE_BACKING_PRIVATE_SHMEM] = POPULATE,
+        [TIDE_BACKING_HUGETLB] = POPULATE,
+        [TIDE_BACKING_PRIVATE_HUGETLB] = POPULATE,
+        [TIDE_BACKING_PRIVATE_FILE] = POPULATE_READ,
+        [TIDE_BACKING_SHARED_FILE] = POPULATE_READ,
     },
 };
 
 /* Only starts reading from swap, so nothing may be claimed. */
-static const Verb read_ahead = {
-    MADV_WILLNEED, TIDE_PCI_ACTION_NONE, TIDE_PCI_CPL_DOWNGRADED, false
-};
+static const TideVerb read_ahead = VERB(MADV_WILLNEED, NONE,
+                                        .flags = TIDE_PCI_CPL_DOWNGRADED);
+static const TideVerb cold_instead = COLD_INSTEAD;
 
 bool tide_backing_supported(TideBacking backing, uint16_t intent)
 {
-    return verbs[intent][backing].action != TIDE_PCI_ACTION_NONE;
+    return verbs[intent][backing].supported;
+}
+
+static bool populates(const TideVerb *verb)
+{
+    return verb->action == TIDE_PCI_ACTION_POPULATE;
 }
 
 /*
  * PAGEOUT without room on a block device splits every huge page and frees
  * next to nothing, so it is not even tried.
  */
-static Verb choose(TideCore *core, const TideSpan *span)
+TideVerb tide_choose(TideCore *core, const TideRequest *req, uint64_t len)
 {
-    const TideRequest *req = span->reqs[0];
-    Verb verb = verbs[req->intent][req->target.backing];
+    const TideVerb *verb = &verbs[req->intent][req->target.backing];
 
-    if (req->intent == TIDE_PCI_INTENT_PAGEOUT &&
-        core->host.swap_room() < span->len) {
-        verb = verbs[TIDE_PCI_INTENT_COLD][req->target.backing];
-        verb.flags |= TIDE_PCI_CPL_DOWNGRADED;
+    if (verb->action == TIDE_PCI_ACTION_PAGEOUT && core->host.swap_room() < len) {
+        return cold_instead;
     }
-    if (req->intent == TIDE_PCI_INTENT_WILLNEED && core->no_populate) {
-        verb = read_ahead;
-    }
-    return verb;
+    return populates(verb) && core->no_populate ? read_ahead : *verb;
 }
 
-static int call_host(TideCore *core, unsigned char *host, uint64_t len, int advice)
+static void trace_acted(TideCore *core, const struct iovec *iov, int advice, int rc)
 {
-    int rc, tries = 3;
+    if (core->ops.acted) {
+        core->ops.acted(core->opaque, iov->iov_base, iov->iov_len, advice, rc);
+    }
+}
+
+static int advise_one(TideCore *core, const struct iovec *iov, int advice)
+{
+    int rc, tries = ADVISE_TRIES;
 
     do {
-        rc = core->host.advise(host, len, advice);
+        rc = core->host.advise(iov->iov_base, iov->iov_len, advice);
         tide_stat_add(&core->stats.advise_calls, 1);
-        if (core->ops.acted) {
-            core->ops.acted(core->opaque, host, len, advice, rc);
-        }
+        trace_acted(core, iov, advice, rc);
     } while (rc == -EINTR && --tries);
     return rc;
 }
 
-/* Bytes seen to have left; a zero return of madvise(2) proves nothing. */
-static uint64_t verify(TideCore *core, unsigned char *host, uint64_t len)
+/* How many ranges, from the first on, one call did whole. */
+static unsigned advise_many(TideCore *core, const TidePass *pass)
 {
-    int64_t resident = core->host.resident(host, len);
+    unsigned n = 0;
+    int64_t bytes;
 
-    return resident < 0 || (uint64_t)resident > len ? 0 : len - (uint64_t)resident;
+    if (!pass->verb.vec || pass->count < 2 || core->no_vec) {
+        return 0;
+    }
+    bytes = core->host.advise_vec(pass->iov, pass->count, pass->verb.advice);
+    tide_stat_add(&core->stats.advise_calls, 1);
+    tide_stat_add(&core->stats.vectors, 1);
+    while (n < pass->count && bytes >= (int64_t)pass->iov[n].iov_len) {
+        bytes -= (int64_t)pass->iov[n].iov_len;
+        trace_acted(core, &pass->iov[n++], pass->verb.advice, 0);
+    }
+    return n;
 }
 
-typedef struct Progress {
-    uint64_t done;
-    uint64_t verified;
-} Progress;
-
-/* In slices, so that stop and reset never wait for long. 0 or -errno. */
-static int apply(TideCore *core, const Verb *verb, unsigned char *host,
-                 uint64_t len, uint64_t slice, Progress *progress)
+/* Bytes seen to have left; a zero return of madvise(2) proves nothing. */
+static uint64_t verify(TideCore *core, const TideVerb *verb, const TideSpan *span)
 {
-    while (progress->done < len) {
-        unsigned char *at = host + progress->done;
-        uint64_t n = len - progress->done;
-        int rc;
+    int64_t left = verb->leaves == TIDE_LEAVES_MEMORY ?
+        core->host.resident(span->host, span->len) :
+        core->host.mapped(span->host, span->len);
 
-        if (n > slice) {
-            n = slice;
-        }
-        if (!core->ops.proceed(core->opaque)) {
-            return -ECANCELED;
-        }
-        rc = call_host(core, at, n, verb->advice);
-        if (rc) {
-            return rc;
-        }
-        progress->done += n;
-        if (verb->leaves) {
-            progress->verified += verify(core, at, n);
-        }
+    return left < 0 || (uint64_t)left > span->len ? 0 : span->len - (uint64_t)left;
+}
+
+/* False if some of it was not seen to leave. */
+static bool check(TideCore *core, const TideVerb *verb, const TideSpan *span)
+{
+    const TideRequest *req = span->reqs[0];
+    uint64_t verified;
+
+    if (verb->leaves == TIDE_LEAVES_NOT) {
+        return false;
     }
-    return 0;
+    verified = verify(core, verb, span);
+    tide_stat_add(&core->stats.intents[req->intent].verified_bytes, verified);
+    if (verified == span->len && verb->action == TIDE_PCI_ACTION_DISCARD &&
+        tide_core_proof(core, req->target.backing) == TIDE_PROOF_UNKNOWN) {
+        tide_core_set_proof(core, req->target.backing, TIDE_PROOF_OK);
+    }
+    return verified == span->len;
 }
 
 static uint16_t status_of(int rc)
@@ -135,85 +206,115 @@ static uint16_t status_of(int rc)
         return TIDE_PCI_ST_OK;
     case -EAGAIN:
         return TIDE_PCI_ST_BUSY;
+    case -EOPNOTSUPP:
+    case -ENOSYS:
+        return TIDE_PCI_ST_UNSUPPORTED;
     default:
         return TIDE_PCI_ST_IO;
     }
 }
 
-static void settle(TideRequest *req, const Verb *verb, uint64_t done, int rc,
-                   bool zeroed)
+void tide_finish(TideCore *core, TideRequest *req, uint16_t status)
 {
-    req->done = done;
-    req->status = status_of(rc);
-    if (done == 0) {
+    req->finished = true;
+    req->status = status;
+    if (req->done == 0) {
+        req->action = TIDE_PCI_ACTION_NONE;
+        req->cpl_flags = 0;
         return;
     }
-    req->action = verb->action;
-    req->cpl_flags = verb->flags;
-    if (!zeroed) {
+    if (req->unproven ||
+        tide_core_proof(core, req->target.backing) == TIDE_PROOF_FAILED) {
         req->cpl_flags &= (uint16_t)~TIDE_PCI_CPL_ZEROED;
     }
-    if (done < req->len) {
+    if (req->done < req->len) {
         req->cpl_flags |= TIDE_PCI_CPL_PARTIAL;
     }
 }
 
-static void count_verified(TideCore *core, const TideSpan *span, const Verb *verb,
-                           uint64_t bytes)
+static void advance(TideCore *core, const TideVerb *verb, const TideSpan *span)
 {
-    if (verb->leaves) {
-        tide_stat_add(&core->stats.intents[span->reqs[0]->intent].verified_bytes,
-                      bytes);
+    bool proven = check(core, verb, span);
+
+    for (unsigned i = 0; i < span->count; i++) {
+        TideRequest *req = span->reqs[i];
+        uint64_t reach = (uint64_t)(span->host + span->len -
+                                    (unsigned char *)req->target.host);
+
+        req->done = reach < req->len ? reach : req->len;
+        req->slices++;
+        req->action = verb->action;
+        req->cpl_flags |= verb->flags;
+        req->unproven |= !proven;
+        req->merged |= span->count > 1;
+        if (req->done == req->len) {
+            tide_finish(core, req, TIDE_PCI_ST_OK);
+        }
     }
 }
 
 /*
- * A merged call failed: find out for each request what holds for it, extent by
- * extent. madvise(2) stops at the first bad place, so nothing past it changed,
- * and repeating what was done does no harm: the device still owns the memory.
+ * A call failed. If it was for one extent of one request, that is the answer.
+ * Else find out for each request, extent by extent, what holds for it. The
+ * kernel stops at the first bad place, so nothing past it changed, and
+ * repeating what was done does no harm: the device still owns the memory.
  */
-static bool act_singly(TideCore *core, const TideSpan *span, const Verb *verb)
+static void failed(TideCore *core, const TideSpan *span, int rc)
 {
-    for (unsigned i = 0; i < span->count; i++) {
-        TideRequest *req = span->reqs[i];
-        Progress p = { 0 };
-        int rc = apply(core, verb, req->target.host, req->len,
-                       TIDE_EXTENT_SIZE, &p);
-
-        if (rc == -ECANCELED) {
-            return false;
-        }
-        count_verified(core, span, verb, p.verified);
-        settle(req, verb, p.done, rc, p.verified == p.done);
+    if (span->count == 1 && span->len == TIDE_EXTENT_SIZE) {
+        tide_finish(core, span->reqs[0], status_of(rc));
+        return;
     }
-    return true;
+    for (unsigned i = 0; i < span->count; i++) {
+        span->reqs[i]->careful = true;
+        span->reqs[i]->slices++;
+    }
 }
 
-bool tide_act(TideCore *core, const TideSpan *span)
+static int punch(TideCore *core, const TideSpan *span)
 {
-    Verb verb = choose(core, span);
-    Progress p = { 0 };
-    int rc = apply(core, &verb, span->host, span->len,
-                   core->config.slice_bytes, &p);
+    const TideTarget *target = &span->reqs[0]->target;
 
-    if (rc == -EINVAL && verb.advice == MADV_POPULATE_WRITE && p.done == 0) {
-        core->no_populate = true;
-        verb = read_ahead;
-        rc = apply(core, &verb, span->host, span->len,
-                   core->config.slice_bytes, &p);
+    return core->host.punch(target->fd, target->fd_offset +
+                            (uint64_t)(span->host - (unsigned char *)target->host),
+                            span->len);
+}
+
+static int act_on(TideCore *core, const TideVerb *verb, const TideSpan *span)
+{
+    struct iovec iov = { span->host, span->len };
+    int rc = advise_one(core, &iov, verb->advice);
+
+    return !rc && verb->punch ? punch(core, span) : rc;
+}
+
+void tide_act(TideCore *core, TidePass *pass)
+{
+    const TideVerb *verb = &pass->verb;
+    unsigned many = 0, good = 0;
+
+    if (!verb->nothing) {
+        many = advise_many(core, pass);
     }
-    if (rc == -ECANCELED) {
-        return false;
+    for (unsigned i = 0; i < pass->count; i++) {
+        TideSpan *span = &pass->spans[i];
+        int rc = i < many || verb->nothing ? 0 : act_on(core, verb, span);
+
+        if (rc == -EINVAL && populates(verb) && !core->no_populate &&
+            !span->reqs[0]->done) {
+            /* Chosen anew in the next pass. */
+            core->no_populate = true;
+            return;
+        }
+        if (rc) {
+            failed(core, span, rc);
+        } else {
+            advance(core, verb, span);
+            good++;
+        }
     }
-    if (rc) {
-        return act_singly(core, span, &verb);
+    /* Refused as a vector, and each went well alone: this kernel can't. */
+    if (verb->vec && pass->count > 1 && many == 0 && good == pass->count) {
+        core->no_vec = true;
     }
-    count_verified(core, span, &verb, p.verified);
-    for (unsigned i = 0; i < span->count; i++) {
-        settle(span->reqs[i], &verb, span->reqs[i]->len, 0, p.verified == span->len);
-    }
-    if (span->count > 1) {
-        tide_stat_add(&core->stats.merged, span->count);
-    }
-    return true;
 }

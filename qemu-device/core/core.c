@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One batch from the submission ring to the completion ring. */
+/* From the submission ring to the completion ring, one call to the host a run. */
 #include <stdlib.h>
 
 #include "internal.h"
+
+#define RUNNING_MASK (TIDE_PCI_STATUS_ENABLED | TIDE_PCI_STATUS_RESETTING | \
+                      TIDE_PCI_STATUS_NEEDS_RESET)
+#define NS_PER_S UINT64_C(1000000000)
 
 static bool config_valid(const TideConfig *c)
 {
@@ -11,7 +15,7 @@ static bool config_valid(const TideConfig *c)
         (c->queue_size & (c->queue_size - 1)) == 0 &&
         c->max_extents >= 1 && c->max_extents <= TIDE_MAX_EXTENTS_LIMIT &&
         (c->intents & ~TIDE_INTENTS_ALL) == 0 &&
-        c->slice_bytes >= TIDE_EXTENT_SIZE &&
+        c->slice_bytes >= TIDE_EXTENT_SIZE && c->slice_bytes <= NS_PER_S * 8 &&
         c->slice_bytes % TIDE_EXTENT_SIZE == 0;
 }
 
@@ -31,6 +35,7 @@ TideCore *tide_core_new(const TideConfig *config, void *rings,
     core->ops = *ops;
     core->opaque = opaque;
     core->host = *host;
+    core->no_vec = !host->advise_vec;
     core->rings = rings;
     tide_core_reset(core);
     return core;
@@ -43,6 +48,10 @@ void tide_core_free(TideCore *core)
 
 void tide_core_reset(TideCore *core)
 {
+    tide_stat_add(&core->stats.abandoned, core->pending_count);
+    core->pending_count = 0;
+    core->pending_extents = 0;
+    core->loaded = false;
     tide_ring_reset(core);
     core->regs.features = 0;
     core->regs.pool_base = 0;
@@ -51,107 +60,305 @@ void tide_core_reset(TideCore *core)
     __atomic_store_n(&core->regs.status, 0, __ATOMIC_RELEASE);
 }
 
-static void answer(TideCore *core, TideRequest *req)
+/* ---- Taking ---- */
+
+static void answer(TideCore *core, const TideRequest *req)
 {
-    if (req->target.host) {
-        core->ops.release(core->opaque, &req->target);
-        req->target.host = NULL;
-    }
     tide_ring_answer(core, req);
     tide_stat_answer(core, req);
+    if (req->merged) {
+        tide_stat_add(&core->stats.merged, 1);
+    }
     if (core->ops.answered) {
         core->ops.answered(core->opaque, req);
     }
 }
 
+static bool fits(const TideCore *core, const TideRequest *req)
+{
+    return core->config.max_pending_extents == 0 || core->pending_count == 0 ||
+        core->pending_extents + req->count <= core->config.max_pending_extents;
+}
+
+/* Into pending[], or answered at once. */
+static void accept(TideCore *core, const TideRequest *from)
+{
+    TideRequest *req = &core->pending[core->pending_count];
+
+    *req = *from;
+    req->status = tide_validate(core, req);
+    if (req->status == TIDE_PCI_ST_OK) {
+        core->pending_count++;
+        core->pending_extents += req->count;
+    } else {
+        answer(core, req);
+    }
+}
+
+/* What was pending when the state was saved is as little trusted as the ring. */
+static void accept_loaded(TideCore *core)
+{
+    uint32_t count = core->pending_count;
+
+    core->loaded = false;
+    core->pending_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        TideRequest req = core->pending[i];
+
+        accept(core, &req);
+    }
+}
+
+/* False if the ring is broken. */
+static bool take(TideCore *core, bool *no_room)
+{
+    int submitted = tide_ring_peek(core, no_room);
+    uint64_t now = tide_now_ns();
+    uint32_t taken = 0;
+    TideRequest req;
+
+    if (submitted < 0) {
+        return false;
+    }
+    while (taken < (uint32_t)submitted && core->pending_count < TIDE_PENDING_MAX &&
+           taken < TIDE_PENDING_MAX) {
+        tide_ring_copy(core, taken, &req);
+        if (!fits(core, &req)) {
+            break;
+        }
+        taken++;
+        req.taken_ns = now;
+        tide_stat_add(&core->stats.requests, 1);
+        if (core->ops.taken) {
+            core->ops.taken(core->opaque, &req);
+        }
+        accept(core, &req);
+    }
+    tide_ring_advance(core, taken);
+    return true;
+}
+
+/* ---- Acting ---- */
+
 static void publish(TideCore *core)
 {
+    uint32_t before = core->cq_published;
+
     if (tide_ring_publish(core)) {
         tide_stat_add(&core->stats.notified, 1);
         core->ops.notify(core->opaque);
+    } else if (core->cq_published != before) {
+        tide_stat_add(&core->stats.suppressed, 1);
     }
 }
 
-/* Answers what cannot be acted on; the rest goes to core->order. Its number. */
-static unsigned sort_out(TideCore *core, unsigned taken)
+/* Everybody hears why nothing can be done now. */
+static void refuse_all(TideCore *core, uint16_t status)
 {
-    bool busy = core->ops.busy(core->opaque);
-    unsigned valid = 0;
+    for (uint32_t i = 0; i < core->pending_count; i++) {
+        tide_finish(core, &core->pending[i], status);
+    }
+}
 
-    for (unsigned i = 0; i < taken; i++) {
-        TideRequest *req = &core->batch[i];
+/*
+ * Memory can go, or move, between two calls. True if all that the pass names
+ * is where it was thought to be; it is then held.
+ */
+static bool hold(TideCore *core, TidePass *pass, TideTarget *held, unsigned *count)
+{
+    bool same = true;
 
-        tide_stat_add(&core->stats.requests, 1);
-        if (core->ops.taken) {
-            core->ops.taken(core->opaque, req);
+    *count = 0;
+    for (unsigned s = 0; s < pass->count; s++) {
+        for (unsigned i = 0; i < pass->spans[s].count; i++) {
+            TideRequest *req = pass->spans[s].reqs[i];
+            TideTarget target;
+
+            if (!core->ops.resolve(core->opaque, req->gpa, req->len, &target)) {
+                tide_finish(core, req, TIDE_PCI_ST_RANGE);
+                same = false;
+                continue;
+            }
+            held[(*count)++] = target;
+            same &= target.host == req->target.host &&
+                target.backing == req->target.backing;
+            req->target = target;
         }
-        req->status = tide_validate(core, req);
-        if (req->status == TIDE_PCI_ST_OK && busy) {
-            req->status = TIDE_PCI_ST_BUSY;
-        }
-        if (req->status == TIDE_PCI_ST_OK) {
-            core->order[valid++] = req;
-        } else {
+    }
+    return same;
+}
+
+/* In the order they were taken. */
+static void answer_finished(TideCore *core)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < core->pending_count; i++) {
+        TideRequest *req = &core->pending[i];
+
+        if (req->finished) {
             answer(core, req);
+            core->pending_extents -= req->count;
+        } else if (i != left++) {
+            core->pending[left - 1] = *req;
         }
     }
-    publish(core);
-    return valid;
+    core->pending_count = left;
 }
 
-static void abandon(TideCore *core, unsigned from, unsigned count)
+static void throttle(TideCore *core, uint64_t bytes)
 {
-    for (unsigned i = from; i < count; i++) {
-        core->ops.release(core->opaque, &core->order[i]->target);
+    uint64_t now = tide_now_ns();
+    uint64_t from = core->throttled_until > now ? core->throttled_until : now;
+
+    if (core->config.max_bytes_per_s) {
+        from += (uint64_t)((unsigned __int128)bytes * NS_PER_S /
+                           core->config.max_bytes_per_s);
+        __atomic_store_n(&core->throttled_until, from, __ATOMIC_RELAXED);
     }
-    tide_stat_add(&core->stats.abandoned, count - from);
 }
 
-static bool act_on_all(TideCore *core, unsigned count)
+uint64_t tide_core_wait_ns(const TideCore *core)
 {
-    unsigned at = 0;
+    uint64_t until = __atomic_load_n(&core->throttled_until, __ATOMIC_RELAXED);
+    uint64_t now = tide_now_ns();
 
-    tide_sort(core->order, count);
-    while (at < count) {
-        TideSpan span = tide_next_span(&core->order[at], count - at);
+    return until > now ? until - now : 0;
+}
 
-        if (!tide_act(core, &span)) {
-            abandon(core, at, count);
-            return false;
-        }
-        for (unsigned i = 0; i < span.count; i++) {
-            answer(core, span.reqs[i]);
-        }
-        publish(core);
-        at += span.count;
+static void act(TideCore *core)
+{
+    TideTarget held[TIDE_PENDING_MAX];
+    unsigned count;
+    TidePass pass;
+
+    tide_schedule(core, &pass);
+    if (hold(core, &pass, held, &count)) {
+        tide_act(core, &pass);
+        throttle(core, pass.len);
     }
-    return true;
+    while (count) {
+        core->ops.release(core->opaque, &held[--count]);
+    }
+}
+
+static void broken(TideCore *core)
+{
+    tide_stat_add(&core->stats.broken, 1);
+    __atomic_fetch_or(&core->regs.status, TIDE_PCI_STATUS_NEEDS_RESET,
+                      __ATOMIC_ACQ_REL);
+}
+
+static void one_call(TideCore *core)
+{
+    uint16_t status = core->ops.begin(core->opaque);
+
+    tide_core_set_inhibited(core, status == TIDE_PCI_ST_INHIBITED);
+    if (status != TIDE_PCI_ST_OK) {
+        refuse_all(core, status);
+    } else {
+        act(core);
+        core->ops.end(core->opaque);
+    }
+    answer_finished(core);
 }
 
 TideRun tide_core_run(TideCore *core)
 {
     bool no_room = false;
-    int taken;
+    TideRun result = TIDE_RUN_MORE;
 
-    if ((tide_core_status(core) & (TIDE_PCI_STATUS_ENABLED |
-                                   TIDE_PCI_STATUS_RESETTING |
-                                   TIDE_PCI_STATUS_NEEDS_RESET)) !=
-        TIDE_PCI_STATUS_ENABLED) {
+    if ((tide_core_status(core) & RUNNING_MASK) != TIDE_PCI_STATUS_ENABLED) {
         return TIDE_RUN_STOPPED;
     }
-    taken = tide_ring_take(core, &no_room);
-    if (taken < 0) {
-        tide_stat_add(&core->stats.broken, 1);
-        __atomic_fetch_or(&core->regs.status, TIDE_PCI_STATUS_NEEDS_RESET,
-                          __ATOMIC_ACQ_REL);
+    if (core->loaded) {
+        accept_loaded(core);
+    }
+    if (!take(core, &no_room)) {
+        broken(core);
         return TIDE_RUN_STOPPED;
     }
-    if (no_room) {
-        return TIDE_RUN_NO_ROOM;
-    }
-    if (taken == 0) {
+    if (core->pending_count == 0 && core->cq_published == core->cq_tail) {
+        if (no_room) {
+            return TIDE_RUN_NO_ROOM;
+        }
         return tide_ring_arm(core) ? TIDE_RUN_MORE : TIDE_RUN_IDLE;
     }
-    return act_on_all(core, sort_out(core, (unsigned)taken)) ?
-        TIDE_RUN_MORE : TIDE_RUN_ABANDONED;
+    if (core->pending_count && tide_core_wait_ns(core)) {
+        tide_stat_add(&core->stats.throttled, 1);
+        result = TIDE_RUN_WAIT;
+    } else if (core->pending_count) {
+        one_call(core);
+    }
+    publish(core);
+    return result;
+}
+
+/* ---- Saving and loading ---- */
+
+void tide_core_save(const TideCore *core, TideSaved *saved)
+{
+    *saved = (TideSaved) {
+        .pool_base = core->regs.pool_base,
+        .pool_size = core->regs.pool_size,
+        .status = __atomic_load_n(&core->regs.status, __ATOMIC_ACQUIRE),
+        .features = core->regs.features,
+        .sq_head = core->sq_head,
+        .cq_tail = core->cq_tail,
+        .pending_count = core->pending_count,
+    };
+    for (uint32_t i = 0; i < core->pending_count; i++) {
+        const TideRequest *req = &core->pending[i];
+
+        saved->pending[i] = (TideSavedDesc) {
+            .gpa = req->gpa,
+            .cookie = req->cookie,
+            .reserved = req->reserved,
+            .count = req->count,
+            .intent = req->intent,
+            .flags = req->desc_flags,
+        };
+    }
+}
+
+static bool saved_valid(const TideCore *core, const TideSaved *saved)
+{
+    return !(saved->status & ~(uint32_t)RUNNING_MASK) &&
+        !(saved->features & ~TIDE_PCI_FEATURE_EVENT_IDX) &&
+        saved->pending_count <= TIDE_PENDING_MAX &&
+        saved->pending_count <= core->config.queue_size;
+}
+
+/* Guest RAM may not be whole yet, so the next run looks at pending[]. */
+bool tide_core_load(TideCore *core, const TideSaved *saved)
+{
+    uint64_t now = tide_now_ns();
+
+    if (!saved_valid(core, saved)) {
+        return false;
+    }
+    core->regs.pool_base = saved->pool_base;
+    core->regs.pool_size = saved->pool_size;
+    core->regs.features = saved->features;
+    core->sq_head = saved->sq_head;
+    core->cq_tail = saved->cq_tail;
+    __atomic_store_n(&core->cq_published, saved->cq_tail, __ATOMIC_RELAXED);
+    core->pending_count = saved->pending_count;
+    core->pending_extents = 0;
+    core->loaded = true;
+    for (uint32_t i = 0; i < saved->pending_count; i++) {
+        const TideSavedDesc *desc = &saved->pending[i];
+
+        core->pending[i] = (TideRequest) {
+            .gpa = desc->gpa,
+            .cookie = desc->cookie,
+            .reserved = desc->reserved,
+            .count = desc->count,
+            .intent = desc->intent,
+            .desc_flags = desc->flags,
+            .taken_ns = now,
+        };
+    }
+    __atomic_store_n(&core->regs.status, saved->status, __ATOMIC_RELEASE);
+    return true;
 }

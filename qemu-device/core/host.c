@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The real host: Linux system calls and /proc. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -15,12 +21,54 @@ static int linux_advise(void *host, size_t len, int advice)
     return madvise(host, len, advice) ? -errno : 0;
 }
 
+static int self_pidfd = -1;
+
+static void open_self(void)
+{
+    self_pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+}
+
+/* On one's own memory any advice is allowed from Linux 6.13 on. */
+static int64_t linux_advise_vec(const struct iovec *iov, unsigned count, int advice)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ssize_t rc;
+
+    pthread_once(&once, open_self);
+    if (self_pidfd < 0) {
+        return -ENOSYS;
+    }
+    rc = syscall(SYS_process_madvise, self_pidfd, iov, (size_t)count, advice, 0u);
+    return rc < 0 ? -errno : rc;
+}
+
+static int linux_punch(int fd, uint64_t offset, uint64_t len)
+{
+    return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     (off_t)offset, (off_t)len) ? -errno : 0;
+}
+
+/* Nearly always none is there: look at eight pages at once first. */
+static size_t count_resident(const unsigned char *vec, size_t pages)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < pages; i += 8) {
+        uint64_t word = 0;
+        size_t n = pages - i < 8 ? pages - i : 8;
+
+        memcpy(&word, vec + i, n);
+        count += (size_t)__builtin_popcountll(word & UINT64_C(0x0101010101010101));
+    }
+    return count;
+}
+
 static int64_t linux_resident(void *host, size_t len)
 {
-    unsigned char vec[4096];
+    unsigned char vec[32768];
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t chunk = sizeof(vec) * page;
-    int64_t bytes = 0;
+    size_t pages = 0;
 
     for (size_t at = 0; at < len; at += chunk) {
         size_t n = len - at < chunk ? len - at : chunk;
@@ -28,10 +76,38 @@ static int64_t linux_resident(void *host, size_t len)
         if (mincore((unsigned char *)host + at, n, vec)) {
             return -errno;
         }
-        for (size_t i = 0; i < n / page; i++) {
-            bytes += vec[i] & 1 ? (int64_t)page : 0;
+        pages += count_resident(vec, n / page);
+    }
+    return (int64_t)(pages * page);
+}
+
+#define PAGEMAP_HERE (UINT64_C(3) << 62)        /* present, or in swap */
+
+/* Linux, Documentation/admin-guide/mm/pagemap.rst */
+static int64_t linux_mapped(void *host, size_t len)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    uint64_t entries[512];
+    int64_t bytes = 0;
+
+    if (fd < 0) {
+        return -errno;
+    }
+    for (size_t at = 0; at < len; at += sizeof(entries) / 8 * page) {
+        size_t n = (len - at) / page;
+        off_t offset = (off_t)(((uintptr_t)host + at) / page * 8);
+
+        n = n < 512 ? n : 512;
+        if (pread(fd, entries, n * 8, offset) != (ssize_t)(n * 8)) {
+            bytes = -EIO;
+            break;
+        }
+        for (size_t i = 0; i < n; i++) {
+            bytes += entries[i] & PAGEMAP_HERE ? (int64_t)page : 0;
         }
     }
+    close(fd);
     return bytes;
 }
 
@@ -96,6 +172,9 @@ static uint64_t linux_swap_room(void)
 
 const TideHost tide_host_linux = {
     .advise = linux_advise,
+    .advise_vec = linux_advise_vec,
+    .punch = linux_punch,
     .resident = linux_resident,
+    .mapped = linux_mapped,
     .swap_room = linux_swap_room,
 };

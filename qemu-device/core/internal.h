@@ -5,9 +5,6 @@
 
 #include "tide-core.h"
 
-/* Most descriptors taken at once: bounds memory and work of one run. */
-#define TIDE_BATCH_MAX 256
-
 typedef struct TideRegs {
     uint32_t features;          /* accepted by the driver */
     uint64_t pool_base;
@@ -27,27 +24,71 @@ struct TideCore {
     unsigned char *rings;
     uint32_t sq_head;
     uint32_t cq_tail;
-    uint32_t cq_published;        /* atomic: what the driver was shown */
+    uint32_t cq_published;      /* atomic: what the driver was shown */
 
-    /* The batch in work, and the order in which it is acted on. */
-    TideRequest batch[TIDE_BATCH_MAX];
-    TideRequest *order[TIDE_BATCH_MAX];
+    /* Taken and not answered. */
+    TideRequest pending[TIDE_PENDING_MAX];
+    uint32_t pending_count;
+    uint64_t pending_extents;
+    bool loaded;                /* ... came from a saved state, not checked yet */
 
-    bool no_populate;           /* the host kernel lacks MADV_POPULATE_WRITE */
+    uint32_t passes;
+    uint64_t throttled_until;   /* atomic; CLOCK_MONOTONIC, ns */
+
+    uint32_t inhibited;         /* atomic */
+    uint32_t backings;          /* atomic */
+    uint32_t proofs[TIDE_BACKINGS];     /* atomic, TideProof */
+
+    bool no_populate;           /* the host kernel lacks MADV_POPULATE_* */
+    bool no_vec;                /* ... or process_madvise(2) for this */
 };
 
-/* Neighbours in host memory with one intent: one call to the host. */
+/* How it is seen that memory left. */
+typedef enum TideLeaves {
+    TIDE_LEAVES_NOT,
+    TIDE_LEAVES_MEMORY,         /* no longer in memory: mincore(2) */
+    TIDE_LEAVES_MAPPING         /* no longer our own copy: the file's may be in memory */
+} TideLeaves;
+
+/* What is asked of the host for an intent on a backing. */
+typedef struct TideVerb {
+    int advice;
+    uint32_t action;
+    uint16_t flags;             /* TIDE_PCI_CPL_* of a success */
+    uint8_t cost;               /* log2 of the slice's fraction */
+    TideLeaves leaves;
+    bool supported;
+    bool nothing;               /* no call at all */
+    bool punch;                 /* also make a hole in the file */
+    bool vec;                   /* process_madvise(2) can do many at once */
+} TideVerb;
+
+/* Neighbours in host memory with one intent: one range for the host. */
 typedef struct TideSpan {
     TideRequest **reqs;         /* sorted by host address */
     unsigned count;
-    unsigned char *host;
+    unsigned char *host;        /* of the first byte not yet done */
     uint64_t len;
 } TideSpan;
 
+/* What one call to the host covers: spans of one kind, each cut to what fits. */
+typedef struct TidePass {
+    TideRequest *order[TIDE_PENDING_MAX];
+    TideSpan spans[TIDE_PENDING_MAX];
+    struct iovec iov[TIDE_PENDING_MAX];
+    unsigned count;             /* of spans */
+    uint64_t len;
+    TideVerb verb;
+} TidePass;
+
 /* ring.c */
 void tide_ring_reset(TideCore *core);
-/* Take what was submitted; its number, or -1 when the ring is broken. */
-int tide_ring_take(TideCore *core, bool *no_room);
+/* Slots submitted and not taken, cut to the room for answers; -1: broken. */
+int tide_ring_peek(TideCore *core, bool *no_room);
+/* Copy the descriptor @ahead of the head. */
+void tide_ring_copy(TideCore *core, uint32_t ahead, TideRequest *req);
+/* The driver may use that many slots again. */
+void tide_ring_advance(TideCore *core, uint32_t count);
 /* Ask for a doorbell; true when more was submitted meanwhile. */
 bool tide_ring_arm(TideCore *core);
 /* Write one completion; the driver does not see it yet. */
@@ -55,20 +96,20 @@ void tide_ring_answer(TideCore *core, const TideRequest *req);
 /* Show the driver all completions written; true when it wants an interrupt. */
 bool tide_ring_publish(TideCore *core);
 
-/*
- * validate.c: TIDE_PCI_ST_OK, or why not. Whatever the outcome, a target that
- * was resolved is to be released.
- */
+/* validate.c: TIDE_PCI_ST_OK, or why not. Holds nothing when it returns. */
 uint16_t tide_validate(TideCore *core, TideRequest *req);
 
-/* coalesce.c */
-void tide_sort(TideRequest **reqs, unsigned count);
+/* schedule.c: what to do next. At least one request must be pending. */
+void tide_schedule(TideCore *core, TidePass *pass);
 /* Cut the first span off sorted requests. */
 TideSpan tide_next_span(TideRequest **reqs, unsigned count);
 
-/* action.c: false when the embedder abandoned the batch. */
-bool tide_act(TideCore *core, const TideSpan *span);
-bool tide_backing_supported(TideBacking backing, uint16_t intent);
+/* action.c */
+TideVerb tide_choose(TideCore *core, const TideRequest *req, uint64_t len);
+/* Do it, and note at each request what came of it. */
+void tide_act(TideCore *core, TidePass *pass);
+/* Settle what the answer says; the caller answers. */
+void tide_finish(TideCore *core, TideRequest *req, uint16_t status);
 
 /* stats.c */
 uint64_t tide_now_ns(void);

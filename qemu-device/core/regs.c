@@ -4,7 +4,17 @@
 
 uint32_t tide_core_status(TideCore *core)
 {
-    return __atomic_load_n(&core->regs.status, __ATOMIC_ACQUIRE);
+    uint32_t status = __atomic_load_n(&core->regs.status, __ATOMIC_ACQUIRE);
+
+    if (__atomic_load_n(&core->inhibited, __ATOMIC_ACQUIRE)) {
+        status |= TIDE_PCI_STATUS_INHIBITED;
+    }
+    return status;
+}
+
+bool tide_core_set_inhibited(TideCore *core, bool on)
+{
+    return __atomic_exchange_n(&core->inhibited, on, __ATOMIC_ACQ_REL) != on;
 }
 
 static bool configurable(TideCore *core)
@@ -48,6 +58,8 @@ uint32_t tide_core_reg_read(TideCore *core, uint64_t offset, unsigned size)
         return core->config.max_extents;
     case TIDE_PCI_REG_INTENTS:
         return core->config.intents;
+    case TIDE_PCI_REG_RECLAIM:
+        return tide_core_reclaim(core);
     case TIDE_PCI_REG_POOL_BASE_LO:
         return (uint32_t)core->regs.pool_base;
     case TIDE_PCI_REG_POOL_BASE_HI:

@@ -53,9 +53,9 @@ void tide_ring_reset(TideCore *core)
 }
 
 /* Word by word, so that the compiler cannot load anything a second time. */
-static void copy_desc(TideCore *core, uint32_t index, TideRequest *req)
+void tide_ring_copy(TideCore *core, uint32_t ahead, TideRequest *req)
 {
-    uint32_t slot = index & (core->config.queue_size - 1);
+    uint32_t slot = (core->sq_head + ahead) & (core->config.queue_size - 1);
     uint64_t *from = (uint64_t *)(core->rings + SQ_OFFSET +
                                   slot * sizeof(struct tide_pci_desc));
     struct tide_pci_desc desc;
@@ -76,31 +76,29 @@ static void copy_desc(TideCore *core, uint32_t index, TideRequest *req)
     };
 }
 
-int tide_ring_take(TideCore *core, bool *no_room)
+int tide_ring_peek(TideCore *core, bool *no_room)
 {
     uint32_t size = core->config.queue_size;
     uint32_t submitted = load_index(core, TIDE_PCI_INDEX_SQ_TAIL) - core->sq_head;
     uint32_t unread = core->cq_tail - load_index(core, TIDE_PCI_INDEX_CQ_HEAD);
-    uint32_t take = submitted;
-    uint64_t now = tide_now_ns();
+    uint32_t room;
 
     if (submitted > size || unread > size) {
         return -1;
     }
-    if (take > size - unread) {
-        take = size - unread;
+    /* Every pending one has its place already. */
+    room = size - unread;
+    room = room > core->pending_count ? room - core->pending_count : 0;
+    *no_room = submitted > 0 && room == 0;
+    return (int)(submitted < room ? submitted : room);
+}
+
+void tide_ring_advance(TideCore *core, uint32_t count)
+{
+    if (count) {
+        core->sq_head += count;
+        store_index(core, TIDE_PCI_INDEX_SQ_HEAD, core->sq_head);
     }
-    *no_room = submitted > 0 && take == 0;
-    if (take > TIDE_BATCH_MAX) {
-        take = TIDE_BATCH_MAX;
-    }
-    for (uint32_t i = 0; i < take; i++) {
-        copy_desc(core, core->sq_head + i, &core->batch[i]);
-        core->batch[i].taken_ns = now;
-    }
-    core->sq_head += take;
-    store_index(core, TIDE_PCI_INDEX_SQ_HEAD, core->sq_head);
-    return (int)take;
 }
 
 bool tide_ring_arm(TideCore *core)

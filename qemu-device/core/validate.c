@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whether a descriptor may be acted on. */
+#include <unistd.h>
+
 #include "internal.h"
 
 static bool fields_valid(const TideCore *core, const TideRequest *req)
@@ -28,6 +30,28 @@ static bool range_valid(const TideCore *core, const TideRequest *req, uint64_t l
         inside_pool(&core->regs, req->gpa, len);
 }
 
+/*
+ * A host huge page that an extent does not cover whole would be split. In
+ * anonymous memory huge pages lie by address; in files by offset, and where the
+ * two differ they are mapped by small pages.
+ */
+static bool covers_huge_pages(const TideTarget *target)
+{
+    if (target->fd < 0) {
+        return (uintptr_t)target->host % TIDE_EXTENT_SIZE == 0;
+    }
+    return target->fd_offset % TIDE_EXTENT_SIZE == 0 &&
+        (uintptr_t)target->host % (uintptr_t)sysconf(_SC_PAGESIZE) == 0;
+}
+
+static uint16_t validate_target(const TideRequest *req)
+{
+    if (!tide_backing_supported(req->target.backing, req->intent)) {
+        return TIDE_PCI_ST_UNSUPPORTED;
+    }
+    return covers_huge_pages(&req->target) ? TIDE_PCI_ST_OK : TIDE_PCI_ST_RANGE;
+}
+
 uint16_t tide_validate(TideCore *core, TideRequest *req)
 {
     uint64_t len = (uint64_t)req->count * TIDE_EXTENT_SIZE;
@@ -44,14 +68,7 @@ uint16_t tide_validate(TideCore *core, TideRequest *req)
     if (!core->ops.resolve(core->opaque, req->gpa, len, &req->target)) {
         return TIDE_PCI_ST_RANGE;
     }
-    if (!tide_backing_supported(req->target.backing, req->intent)) {
-        req->len = len;
-        return TIDE_PCI_ST_UNSUPPORTED;
-    }
-    /* A host huge page that an extent does not cover whole would be split. */
-    if ((uintptr_t)req->target.host % TIDE_EXTENT_SIZE) {
-        return TIDE_PCI_ST_RANGE;
-    }
+    core->ops.release(core->opaque, &req->target);
     req->len = len;
-    return TIDE_PCI_ST_OK;
+    return validate_target(req);
 }

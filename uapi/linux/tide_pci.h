@@ -83,9 +83,19 @@
 #define TIDE_PCI_REG_POOL_SIZE_LO	0x48	/* RW  0 */
 #define TIDE_PCI_REG_POOL_SIZE_HI	0x4c	/* RW  0 */
 
+/*
+ * Since 1.1: whether giving back memory was seen to work on this host, for what
+ * stands behind guest RAM there. TIDE_PCI_RECLAIM_*; an older device reads 0.
+ */
+#define TIDE_PCI_REG_RECLAIM		0x50	/* RO */
+
 #define TIDE_PCI_MAGIC			0x45444954	/* "TIDE" */
 /* Major in the upper half: another major is another contract. */
-#define TIDE_PCI_VERSION		0x00010000
+#define TIDE_PCI_VERSION		0x00010001
+
+#define TIDE_PCI_RECLAIM_NONE		0	/* not seen to work, or not known */
+#define TIDE_PCI_RECLAIM_PARTLY		1	/* for some of the RAM */
+#define TIDE_PCI_RECLAIM_ALL		2
 
 /*
  * Features. A driver must not accept a bit it does not know.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <endian.h>
+#include <errno.h>
 
 #include "fixture.h"
 
@@ -7,29 +8,59 @@ Bench bench;
 
 static const struct {
     uint64_t gpa, host;
-    TideBacking backing;
 } ram[] = {
-    { ANON_GPA, ANON_HOST, TIDE_BACKING_ANON },
-    { SHMEM_GPA, ANON_HOST + GIB, TIDE_BACKING_SHMEM },
-    { ODD_GPA, ANON_HOST + 8 * GIB + 4096, TIDE_BACKING_ANON },
-    { COMMIT_GPA, ANON_HOST + 16 * GIB, TIDE_BACKING_COMMITTED },
+    { ANON_GPA, ANON_HOST },
+    { SHMEM_GPA, ANON_HOST + GIB },
+    { ODD_GPA, ANON_HOST + 8 * GIB + 4096 },
 };
 
-static bool fake_resolve(void *opaque, uint64_t gpa, uint64_t len, TideTarget *t)
+static bool has_file(TideBacking backing)
 {
-    (void)opaque;
+    return backing != TIDE_BACKING_ANON && backing != TIDE_BACKING_COMMITTED;
+}
+
+static TideTarget target_at(uint64_t host, uint64_t offset, TideBacking backing)
+{
+    return (TideTarget) {
+        .host = (void *)(uintptr_t)(host + offset),
+        .backing = backing,
+        .fd = has_file(backing) ? BACKING_FD : -1,
+        .fd_offset = has_file(backing) ? offset : 0,
+        .ref = (void *)(uintptr_t)host,
+    };
+}
+
+static bool inside(uint64_t gpa, uint64_t len, uint64_t base)
+{
+    return gpa >= base && gpa + len <= base + GIB;
+}
+
+static bool find(uint64_t gpa, uint64_t len, TideTarget *t)
+{
     for (unsigned i = 0; i < sizeof(ram) / sizeof(ram[0]); i++) {
-        if (gpa >= ram[i].gpa && gpa + len <= ram[i].gpa + GIB) {
-            *t = (TideTarget) {
-                .host = (void *)(uintptr_t)(ram[i].host + gpa - ram[i].gpa),
-                .backing = ram[i].backing,
-                .ref = (void *)(uintptr_t)ram[i].host,
-            };
-            bench.held++;
+        if (inside(gpa, len, ram[i].gpa)) {
+            *t = target_at(ram[i].host, gpa - ram[i].gpa, ram[i].gpa == SHMEM_GPA ?
+                           TIDE_BACKING_SHMEM : TIDE_BACKING_ANON);
+            return true;
+        }
+    }
+    for (unsigned b = 0; b < TIDE_BACKINGS; b++) {
+        if (inside(gpa, len, BACKING_GPA(b))) {
+            *t = target_at(BACKING_HOST(b), gpa - BACKING_GPA(b), b);
             return true;
         }
     }
     return false;
+}
+
+static bool fake_resolve(void *opaque, uint64_t gpa, uint64_t len, TideTarget *t)
+{
+    (void)opaque;
+    if ((bench.gone >= gpa && bench.gone < gpa + len) || !find(gpa, len, t)) {
+        return false;
+    }
+    bench.held++;
+    return true;
 }
 
 static void fake_release(void *opaque, TideTarget *t)
@@ -39,19 +70,20 @@ static void fake_release(void *opaque, TideTarget *t)
     bench.held--;
 }
 
-static bool fake_proceed(void *opaque)
+static uint16_t fake_begin(void *opaque)
 {
     (void)opaque;
-    if (bench.proceed_for < 0) {
-        return true;
-    }
-    return bench.proceed_for-- > 0;
+    assert_int_equal(bench.begun, 0);
+    bench.begun += bench.begin == TIDE_PCI_ST_OK;
+    return bench.begin;
 }
 
-static bool fake_busy(void *opaque)
+static void fake_end(void *opaque)
 {
     (void)opaque;
-    return bench.busy;
+    assert_int_equal(bench.begun, 1);
+    assert_int_equal(bench.held, 0);
+    bench.begun--;
 }
 
 static void fake_notify(void *opaque)
@@ -60,10 +92,8 @@ static void fake_notify(void *opaque)
     bench.notified++;
 }
 
-static int fake_advise(void *host, size_t len, int advice)
+static int record(uint64_t at, size_t len, int advice)
 {
-    uint64_t at = (uintptr_t)host;
-
     assert_true(bench.call_count < CALLS_MAX);
     bench.calls[bench.call_count++] = (Call) { at, len, advice };
     if (bench.bad_host >= at && bench.bad_host < at + len &&
@@ -73,11 +103,51 @@ static int fake_advise(void *host, size_t len, int advice)
     return 0;
 }
 
+static int fake_advise(void *host, size_t len, int advice)
+{
+    assert_int_equal(bench.begun, 1);
+    assert_true(bench.held > 0);
+    return record((uintptr_t)host, len, advice);
+}
+
+static int64_t fake_advise_vec(const struct iovec *iov, unsigned count, int advice)
+{
+    int64_t done = 0;
+
+    assert_true(count > 1 && bench.begun == 1);
+    bench.vectors++;
+    if (!bench.can_vec) {
+        return -EINVAL;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        int rc = record((uintptr_t)iov[i].iov_base, iov[i].iov_len, advice);
+
+        if (rc) {
+            return done ? done : rc;
+        }
+        done += (int64_t)iov[i].iov_len;
+    }
+    return done;
+}
+
+static int fake_punch(int fd, uint64_t offset, uint64_t len)
+{
+    assert_int_equal(fd, BACKING_FD);
+    return record(offset, len, PUNCH);
+}
+
 static int64_t fake_resident(void *host, size_t len)
 {
     (void)host;
     (void)len;
     return bench.resident;
+}
+
+static int64_t fake_mapped(void *host, size_t len)
+{
+    (void)host;
+    (void)len;
+    return bench.mapped;
 }
 
 static uint64_t fake_swap_room(void)
@@ -88,12 +158,19 @@ static uint64_t fake_swap_room(void)
 static const TideOps ops = {
     .resolve = fake_resolve,
     .release = fake_release,
-    .proceed = fake_proceed,
-    .busy = fake_busy,
+    .begin = fake_begin,
+    .end = fake_end,
     .notify = fake_notify,
 };
 
-static const TideHost host = { fake_advise, fake_resident, fake_swap_room };
+static const TideHost host = {
+    .advise = fake_advise,
+    .advise_vec = fake_advise_vec,
+    .punch = fake_punch,
+    .resident = fake_resident,
+    .mapped = fake_mapped,
+    .swap_room = fake_swap_room,
+};
 
 TideConfig bench_config(void)
 {
@@ -130,7 +207,7 @@ int bench_setup(void **state)
 
     (void)state;
     memset(&bench, 0, sizeof(bench));
-    bench.proceed_for = -1;
+    bench.gone = UINT64_MAX;
     bench.bad_host = UINT64_MAX;
     bench_configure(&config);
     return 0;
@@ -190,6 +267,17 @@ TideRun run(void)
     do {
         last = tide_core_run(bench.core);
     } while (last == TIDE_RUN_MORE);
+    return last;
+}
+
+TideRun step(void)
+{
+    unsigned before = bench.call_count;
+    TideRun last;
+
+    do {
+        last = tide_core_run(bench.core);
+    } while (last == TIDE_RUN_MORE && bench.call_count == before);
     return last;
 }
 

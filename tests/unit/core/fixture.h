@@ -27,31 +27,41 @@
 #define ANON_HOST   (UINT64_C(0x7000) << 32)
 #define SHMEM_GPA   (2 * GIB)           /* 1 GiB, right behind it */
 #define ODD_GPA     (4 * GIB)           /* host address off by a page */
-#define COMMIT_GPA  (5 * GIB)
-#define CALLS_MAX   256
+/* 1 GiB of each backing; those behind a file start at the file's first byte. */
+#define BACKING_GPA(b)  ((16 + 2 * (uint64_t)(b)) * GIB)
+#define BACKING_HOST(b) (ANON_HOST + BACKING_GPA(b))
+#define COMMIT_GPA  BACKING_GPA(TIDE_BACKING_COMMITTED)
+#define BACKING_FD  7
+#define CALLS_MAX   512
 
 typedef struct Call {
     uint64_t host;
     uint64_t len;
-    int advice;
+    int advice;                 /* PUNCH: a hole in the file, host is the offset */
 } Call;
+
+#define PUNCH (-1)
 
 typedef struct Bench {
     TideCore *core;
     unsigned char *rings;
 
     /* What the fakes do. */
-    bool busy;
-    int proceed_for;            /* calls until proceed() says no; -1: never */
+    uint16_t begin;             /* status that begin() answers */
+    uint64_t gone;              /* guest-physical address that is no longer RAM */
+    bool can_vec;               /* the kernel takes vectors */
     uint64_t bad_host;          /* an advise over this address fails */
     int bad_rc;
     int bad_advice;             /* ... only this advice; 0: any */
     int64_t resident;           /* bytes said to remain in a range */
+    int64_t mapped;
     uint64_t swap_room;
 
     /* What the fakes saw. */
     Call calls[CALLS_MAX];
     unsigned call_count;
+    unsigned vectors;
+    int begun;                  /* begin() without end() */
     unsigned notified;
     int held;                   /* targets resolved and not released */
 } Bench;
@@ -74,6 +84,8 @@ void submit(struct tide_pci_desc d);
 TideRun run(void);
 /* Next unread completion; fails the test if there is none. */
 struct tide_pci_cpl complete(void);
+/* Run until one call was made to the host, or nothing is left. */
+TideRun step(void);
 /* All of the above for one descriptor. */
 struct tide_pci_cpl answer_to(struct tide_pci_desc d);
 

@@ -15,7 +15,7 @@ static void test_requests_and_bytes(void **state)
     answer_to(desc(ANON_GPA, 2, TIDE_PCI_INTENT_COLD));
     answer_to(desc(0, 1, DISCARD));
     answer_to(desc(ANON_GPA, 0, DISCARD));
-    answer_to(desc(SHMEM_GPA, 3, DISCARD));
+    answer_to(desc(COMMIT_GPA, 3, DISCARD));
     s = stats();
     assert_int_equal(s.requests, 5);
     assert_int_equal(s.completed, 5);

@@ -111,18 +111,20 @@ static void test_backing(void **state)
 {
     (void)state;
     for (uint16_t i = DISCARD; i <= TIDE_PCI_INTENT_WILLNEED; i++) {
-        refused(desc(SHMEM_GPA, 1, i), TIDE_PCI_ST_UNSUPPORTED);
+        refused(desc(BACKING_GPA(TIDE_BACKING_COARSE), 1, i), TIDE_PCI_ST_UNSUPPORTED);
         refused(desc(COMMIT_GPA, 1, i), TIDE_PCI_ST_UNSUPPORTED);
     }
+    refused(desc(BACKING_GPA(TIDE_BACKING_HUGETLB), 1, TIDE_PCI_INTENT_PAGEOUT),
+            TIDE_PCI_ST_UNSUPPORTED);
 }
 
 static void test_busy(void **state)
 {
     (void)state;
-    bench.busy = true;
+    bench.begin = TIDE_PCI_ST_BUSY;
     refused(desc(ANON_GPA, 1, DISCARD), TIDE_PCI_ST_BUSY);
     refused(desc(ANON_GPA, 0, DISCARD), TIDE_PCI_ST_INVALID);
-    bench.busy = false;
+    bench.begin = TIDE_PCI_ST_OK;
     assert_int_equal(answer_to(desc(ANON_GPA, 1, DISCARD)).status, TIDE_PCI_ST_OK);
 }
 

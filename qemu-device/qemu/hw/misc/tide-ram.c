@@ -10,6 +10,8 @@
 
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
+#include "qemu/cutils.h"
+#include "qapi/error.h"
 #include "hw/misc/tide.h"
 
 static bool tide_committed(MemoryRegion *mr)
@@ -24,33 +26,42 @@ static TideBacking tide_backing(MemoryRegion *mr)
 {
     RAMBlock *rb = mr->ram_block;
     bool shared = qemu_ram_is_shared(rb);
+    size_t page = qemu_ram_pagesize(rb);
 
     if (tide_committed(mr)) {
         return TIDE_BACKING_COMMITTED;
     }
-    if (qemu_ram_pagesize(rb) != qemu_real_host_page_size()) {
-        return TIDE_BACKING_HUGETLB;
+    if (page > TIDE_EXTENT_SIZE) {
+        return TIDE_BACKING_COARSE;
+    }
+    if (page != qemu_real_host_page_size()) {
+        return shared ? TIDE_BACKING_HUGETLB : TIDE_BACKING_PRIVATE_HUGETLB;
     }
     if (qemu_ram_get_fd(rb) < 0) {
         return shared ? TIDE_BACKING_SHMEM : TIDE_BACKING_ANON;
     }
-    if (!shared) {
-        return TIDE_BACKING_PRIVATE_FILE;
+    if (tide_ram_is_named_file(rb)) {
+        return shared ? TIDE_BACKING_SHARED_FILE : TIDE_BACKING_PRIVATE_FILE;
     }
-    return qemu_ram_is_named_file(rb) ? TIDE_BACKING_SHARED_FILE
-                                      : TIDE_BACKING_SHMEM;
+    return shared ? TIDE_BACKING_SHMEM : TIDE_BACKING_PRIVATE_SHMEM;
 }
 
 /*
  * Only what the machine calls its RAM: one region, or a container with one
- * region per NUMA node. A device's memory can be plain RAM too, and is not
- * the guest's to give away.
+ * region per NUMA node; and memory that was plugged into it as a DIMM. Other
+ * devices' memory can be plain RAM too, and is not the guest's to give away.
  */
 static bool tide_is_machine_ram(MemoryRegion *mr)
 {
-    MemoryRegion *ram = MACHINE(qdev_get_machine())->ram;
+    MachineState *machine = MACHINE(qdev_get_machine());
+    MemoryRegion *ram = machine->ram;
 
-    return ram && (mr == ram || mr->container == ram);
+    if (ram && (mr == ram || mr->container == ram)) {
+        return true;
+    }
+    return machine->device_memory &&
+        mr->container == &machine->device_memory->mr &&
+        object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND);
 }
 
 static bool tide_section_usable(MemoryRegionSection *section)
@@ -96,36 +107,87 @@ static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
             section->offset_within_region,
         .mr = section->mr,
         .backing = tide_backing(section->mr),
+        .fd = qemu_ram_get_fd(section->mr->ram_block),
+        .fd_offset = section->offset_within_region +
+            tide_ram_fd_offset(section->mr->ram_block),
     };
     memory_region_ref(ram.mr);
     g_array_append_val(s->next_ram, ram);
 }
 
+static uint32_t tide_ram_backings(GArray *ram)
+{
+    uint32_t mask = 0;
+
+    for (unsigned i = 0; i < ram->len; i++) {
+        mask |= 1u << g_array_index(ram, TideRam, i).backing;
+    }
+    return mask;
+}
+
+/* A scratch copy of each backing that is new here shows whether discards work. */
+static void tide_ram_prove(TideState *s, uint32_t mask)
+{
+    for (unsigned i = 0; i < TIDE_BACKINGS; i++) {
+        if ((mask & ~s->backings_seen & (1u << i)) &&
+            tide_core_proof(s->core, i) == TIDE_PROOF_UNKNOWN) {
+            tide_core_set_proof(s->core, i, tide_selfcheck(i, &tide_host_linux));
+        }
+    }
+    s->backings_seen |= mask;
+    tide_core_set_backings(s->core, mask);
+}
+
+/*
+ * Memory may be on its way out: whoever unplugged it must not find it acted on
+ * afterwards. A pending request looks it up again before each call.
+ */
 static void tide_ram_commit(MemoryListener *listener)
 {
     TideState *s = container_of(listener, TideState, listener);
     GArray *old = s->ram;
 
+    tide_quiesce(s);
     qemu_mutex_lock(&s->lock);
     s->ram = s->next_ram;
     qemu_mutex_unlock(&s->lock);
+    tide_resume(s);
     s->next_ram = NULL;
+    tide_ram_prove(s, tide_ram_backings(s->ram));
     if (old) {
         g_array_unref(old);
     }
 }
 
-static void tide_ram_warn_misaligned(TideState *s)
+static bool tide_ram_aligned(const TideRam *ram)
+{
+    if (ram->fd < 0) {
+        return ((uintptr_t)ram->host - ram->gpa) % TIDE_EXTENT_SIZE == 0;
+    }
+    return (ram->fd_offset - ram->gpa) % TIDE_EXTENT_SIZE == 0;
+}
+
+bool tide_ram_check(TideState *s, Error **errp)
 {
     for (unsigned i = 0; i < s->ram->len; i++) {
         TideRam *ram = &g_array_index(s->ram, TideRam, i);
 
-        if (((uintptr_t)ram->host - ram->gpa) % TIDE_EXTENT_SIZE) {
+        if (ram->backing == TIDE_BACKING_COARSE) {
+            g_autofree char *page = size_to_str(qemu_ram_pagesize(ram->mr->ram_block));
+
+            error_setg(errp, "guest RAM '%s' has host pages of %s, and tide gives "
+                       "memory back in extents of 2 MiB; use huge pages of 2 MiB "
+                       "(hugetlbsize=2M, or another mem-path)",
+                       memory_region_name(ram->mr), page);
+            return false;
+        }
+        if (!tide_ram_aligned(ram)) {
             warn_report("tide: guest RAM at 0x%" HWADDR_PRIx " and its host "
-                        "address differ modulo 2 MiB: reports for it will be "
+                        "memory differ modulo 2 MiB: reports for it will be "
                         "refused", ram->gpa);
         }
     }
+    return true;
 }
 
 bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
@@ -142,6 +204,8 @@ bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
             memory_region_ref(ram->mr);
             target->host = ram->host + (gpa - ram->gpa);
             target->backing = ram->backing;
+            target->fd = ram->fd;
+            target->fd_offset = ram->fd_offset + (gpa - ram->gpa);
             target->ref = ram->mr;
             return true;
         }
@@ -164,7 +228,6 @@ void tide_ram_start(TideState *s)
         .commit = tide_ram_commit,
     };
     memory_listener_register(&s->listener, &address_space_memory);
-    tide_ram_warn_misaligned(s);
 }
 
 void tide_ram_stop(TideState *s)

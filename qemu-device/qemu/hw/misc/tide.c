@@ -20,35 +20,42 @@
 #include "qemu/units.h"
 #include "qapi/error.h"
 #include "migration/misc.h"
-#include "migration/vmstate.h"
 #include "hw/misc/tide.h"
 #include "trace.h"
 
 /* ---- What tide-core asks of us; on the worker ---- */
 
-static bool tide_proceed(void *opaque)
+/*
+ * A page that migration has sent already would keep its old bytes on the other
+ * side, and a background snapshot relies on pages being there. Incoming
+ * postcopy is different: there a discarded page would be asked for once more.
+ */
+static uint16_t tide_begin(void *opaque)
 {
     TideState *s = opaque;
 
-    QEMU_LOCK_GUARD(&s->lock);
-    while (!s->vm_running && !s->abandon && !s->exiting) {
-        s->worker = TIDE_WORKER_PARKED;
-        qemu_cond_broadcast(&s->parked);
-        qemu_cond_wait(&s->wake, &s->lock);
+    if (migration_in_incoming_postcopy()) {
+        return TIDE_PCI_ST_INHIBITED;
     }
-    s->worker = TIDE_WORKER_BUSY;
-    return !s->abandon && !s->reset_requested && !s->exiting;
+    if (migration_is_running() || migration_in_bg_snapshot()) {
+        return TIDE_PCI_ST_BUSY;
+    }
+    if (!s->exclusive && ram_block_discard_require(true)) {
+        return TIDE_PCI_ST_INHIBITED;
+    }
+    return TIDE_PCI_ST_OK;
 }
 
-/*
- * A page that migration has sent already would keep its old bytes on the other
- * side; incoming postcopy and background snapshots rely on pages being there.
- */
-static bool tide_busy(void *opaque)
+static void tide_end(void *opaque)
 {
-    return migration_is_running() || migration_in_incoming_postcopy() ||
-        migration_in_bg_snapshot();
+    TideState *s = opaque;
+
+    if (!s->exclusive) {
+        ram_block_discard_require(false);
+    }
 }
+
+#define TIDE_INHIBITED_POLL_MS 100
 
 static void tide_notify(void *opaque)
 {
@@ -85,8 +92,8 @@ static void tide_answered(void *opaque, const TideRequest *req)
 static const TideOps tide_ops = {
     .resolve = tide_ram_resolve,
     .release = tide_ram_release,
-    .proceed = tide_proceed,
-    .busy = tide_busy,
+    .begin = tide_begin,
+    .end = tide_end,
     .notify = tide_notify,
     .taken = tide_taken,
     .acted = tide_acted,
@@ -95,26 +102,55 @@ static const TideOps tide_ops = {
 
 /* ---- Worker ---- */
 
+/* With @lock held; it is let go of while waiting. */
+static void tide_sleep(TideState *s, int ms)
+{
+    if (ms < 0) {
+        qemu_cond_wait(&s->wake, &s->lock);
+    } else {
+        qemu_cond_timedwait(&s->wake, &s->lock, ms);
+    }
+}
+
+/* Nobody tells us that the host allows discards again: look now and then. */
+static void tide_watch_inhibitor(TideState *s)
+{
+    tide_sleep(s, TIDE_INHIBITED_POLL_MS);
+    if (!ram_block_discard_is_disabled() && !migration_in_incoming_postcopy() &&
+        tide_core_set_inhibited(s->core, false)) {
+        tide_notify(s);
+    }
+}
+
 /* Called and returns with @lock held. */
-static void tide_run_batch(TideState *s)
+static void tide_run_once(TideState *s)
 {
     TideRun run;
 
     s->kicked = false;
-    s->worker = TIDE_WORKER_BUSY;
+    s->busy = true;
     qemu_mutex_unlock(&s->lock);
     run = tide_core_run(s->core);
     qemu_mutex_lock(&s->lock);
-    s->worker = TIDE_WORKER_IDLE;
+    s->busy = false;
     qemu_cond_broadcast(&s->parked);
 
-    trace_tide_batch(s, run);
-    if (run == TIDE_RUN_MORE) {
+    trace_tide_run(s, run);
+    switch (run) {
+    case TIDE_RUN_MORE:
         s->kicked = true;
-    } else if (run == TIDE_RUN_NO_ROOM) {
+        break;
+    case TIDE_RUN_WAIT:
+        tide_sleep(s, MIN(tide_core_wait_ns(s->core) / SCALE_MS + 1, 1000));
+        s->kicked = true;
+        break;
+    case TIDE_RUN_NO_ROOM:
         /* Nobody tells us that completions were read. */
-        qemu_cond_timedwait(&s->wake, &s->lock, 1);
+        tide_sleep(s, 1);
         s->kicked = true;
+        break;
+    default:
+        break;
     }
 }
 
@@ -125,14 +161,16 @@ static void *tide_worker(void *opaque)
     rcu_register_thread();
     qemu_mutex_lock(&s->lock);
     while (!s->exiting) {
-        if (s->reset_requested && s->vm_running && !s->abandon) {
+        if (s->reset_requested && s->vm_running && !s->hold) {
             tide_core_reset(s->core);
             s->reset_requested = false;
             trace_tide_reset(s, "guest");
-        } else if (s->kicked && s->vm_running && s->bus_master && !s->abandon) {
-            tide_run_batch(s);
+        } else if (s->kicked && s->vm_running && s->bus_master && !s->hold) {
+            tide_run_once(s);
+        } else if (tide_core_status(s->core) & TIDE_PCI_STATUS_INHIBITED) {
+            tide_watch_inhibitor(s);
         } else {
-            qemu_cond_wait(&s->wake, &s->lock);
+            tide_sleep(s, -1);
         }
     }
     qemu_mutex_unlock(&s->lock);
@@ -157,38 +195,55 @@ static void tide_raise_irq(void *opaque)
     }
 }
 
+/*
+ * Wait, with the BQL held, until the worker is out of the host: one slice at
+ * most. It starts nothing while @hold, and never takes the BQL itself.
+ */
+void tide_quiesce(TideState *s)
+{
+    qemu_mutex_lock(&s->lock);
+    s->hold++;
+    while (s->busy) {
+        qemu_cond_wait(&s->parked, &s->lock);
+    }
+    qemu_mutex_unlock(&s->lock);
+}
+
+void tide_resume(TideState *s)
+{
+    qemu_mutex_lock(&s->lock);
+    s->hold--;
+    tide_kick(s);
+    qemu_mutex_unlock(&s->lock);
+}
+
 static void tide_vm_state(void *opaque, bool running, RunState state)
 {
     TideState *s = opaque;
 
+    tide_quiesce(s);
     qemu_mutex_lock(&s->lock);
     s->vm_running = running;
-    qemu_cond_signal(&s->wake);
-    while (!running && s->worker == TIDE_WORKER_BUSY) {
-        qemu_cond_wait(&s->parked, &s->lock);
-    }
     qemu_mutex_unlock(&s->lock);
+    tide_resume(s);
     trace_tide_vm_state(s, running);
     if (!running) {
         /* What was published before the stop belongs before the stop. */
         tide_raise_irq(s);
+        /* The worker writes through the host's mapping: no log sees that. */
+        memory_region_set_dirty(&s->rings, 0, memory_region_size(&s->rings));
     }
 }
 
 /* Nothing taken before acts, or is answered, after this returned. */
 static void tide_reset_now(TideState *s, const char *why)
 {
+    tide_quiesce(s);
     qemu_mutex_lock(&s->lock);
-    s->abandon = true;
-    qemu_cond_signal(&s->wake);
-    while (s->worker != TIDE_WORKER_IDLE) {
-        qemu_cond_wait(&s->parked, &s->lock);
-    }
     tide_core_reset(s->core);
-    s->abandon = false;
     s->reset_requested = false;
-    s->kicked = false;
     qemu_mutex_unlock(&s->lock);
+    tide_resume(s);
 
     qatomic_set(&s->irq_pending, false);
     s->resets++;
@@ -375,27 +430,6 @@ static void tide_start(TideState *s)
     qemu_thread_create(&s->thread, "tide", tide_worker, s, QEMU_THREAD_JOINABLE);
 }
 
-static void tide_realize(PCIDevice *pci, Error **errp)
-{
-    TideState *s = TIDE(pci);
-
-    if (!tide_check_properties(s, errp) || !tide_check_machine(errp) ||
-        !tide_init_bars(s, errp)) {
-        return;
-    }
-    /*
-     * Held for the device's whole life, not tested per request: between a test
-     * and the discard, a device assigned meanwhile could pin the pages.
-     */
-    if (ram_block_discard_require(true)) {
-        error_setg(errp, "tide cannot discard memory here: an assigned device "
-                   "or another user of pinned memory forbids it");
-        msix_uninit_exclusive_bar(pci);
-        return;
-    }
-    tide_start(s);
-}
-
 static void tide_exit(PCIDevice *pci)
 {
     TideState *s = TIDE(pci);
@@ -414,8 +448,36 @@ static void tide_exit(PCIDevice *pci)
     qemu_bh_delete(s->irq_bh);
     tide_core_free(s->core);
     s->core = NULL;
-    ram_block_discard_require(false);
+    if (s->exclusive) {
+        ram_block_discard_require(false);
+    }
     msix_uninit_exclusive_bar(pci);
+}
+
+static void tide_realize(PCIDevice *pci, Error **errp)
+{
+    TideState *s = TIDE(pci);
+
+    if (!tide_check_properties(s, errp) || !tide_check_machine(errp) ||
+        !tide_init_bars(s, errp)) {
+        return;
+    }
+    /*
+     * Held for the device's whole life, or around each call to the host, but
+     * never only tested for: between a test and the discard, a device assigned
+     * meanwhile could pin the pages.
+     */
+    if (s->exclusive && ram_block_discard_require(true)) {
+        error_setg(errp, "tide cannot discard memory here: an assigned device "
+                   "or another user of pinned memory forbids it; remove it, or "
+                   "set exclusive=off to wait for it to go");
+        msix_uninit_exclusive_bar(pci);
+        return;
+    }
+    tide_start(s);
+    if (!tide_ram_check(s, errp)) {
+        tide_exit(pci);
+    }
 }
 
 /* ---- QOM ---- */
@@ -428,6 +490,10 @@ TIDE_PROPERTIES tide_properties[] = {
     DEFINE_PROP_UINT32(TIDE_MAX_EXTENTS_PROP, TideState, config.max_extents,
                        65536),
     DEFINE_PROP_SIZE(TIDE_SLICE_PROP, TideState, config.slice_bytes, 128 * MiB),
+    DEFINE_PROP_UINT64("max-pending-extents", TideState,
+                       config.max_pending_extents, 0),
+    DEFINE_PROP_SIZE("max-bytes-per-second", TideState, config.max_bytes_per_s, 0),
+    DEFINE_PROP_BOOL("exclusive", TideState, exclusive, true),
     TIDE_INTENT_PROP("discard", TIDE_PCI_INTENT_DISCARD),
     TIDE_INTENT_PROP("discard-lazy", TIDE_PCI_INTENT_DISCARD_LAZY),
     TIDE_INTENT_PROP("cold", TIDE_PCI_INTENT_COLD),
@@ -442,16 +508,16 @@ static const struct {
     { TIDE_QUEUE_SIZE_PROP, "slots of each ring, a power of two from 16 to 4096" },
     { TIDE_MAX_EXTENTS_PROP, "most 2 MiB extents in one descriptor" },
     { TIDE_SLICE_PROP, "most bytes of guest memory in one call to the host" },
+    { "max-pending-extents",
+      "most extents in work at a time, the ring waits beyond; 0: no limit" },
+    { "max-bytes-per-second", "most bytes acted on in a second; 0: no limit" },
+    { "exclusive", "keep devices away that pin guest memory (VFIO); off: answer "
+      "INHIBITED while there is one" },
     { "discard", "allow giving back dead memory at once" },
     { "discard-lazy", "allow giving back dead memory under pressure" },
     { "cold", "allow marking idle memory first in line for reclaim" },
     { "pageout", "allow handing idle memory to swap" },
     { "willneed", "allow populating memory ahead of its use" },
-};
-
-static const VMStateDescription tide_vmstate = {
-    .name = TYPE_TIDE,
-    .unmigratable = 1,
 };
 
 static void tide_class_init(ObjectClass *klass, TIDE_CLASS_DATA)

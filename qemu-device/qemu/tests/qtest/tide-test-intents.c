@@ -207,41 +207,6 @@ static void test_slices(void)
     tide_stop(t);
 }
 
-/* A backing that this version has no right verb for is left alone. */
-static void test_other_backing(gconstpointer data)
-{
-    Tide *t = tide_start(data, "");
-
-    ram_fill(t, BASE, 2, 0x5a);
-    for (uint16_t i = TIDE_PCI_INTENT_DISCARD; i <= TIDE_PCI_INTENT_WILLNEED; i++) {
-        Answer a = tide_ask(t, BASE, 2, i);
-
-        g_assert_cmpuint(a.status, ==, TIDE_PCI_ST_UNSUPPORTED);
-        g_assert_cmpuint(a.done, ==, 0);
-    }
-    g_assert_cmpuint(tide_counter(t, "madvise-calls"), ==, 0);
-    g_assert_true(ram_is(t, BASE, 2, 0x5a));
-    tide_stop(t);
-}
-
-static void test_file_backing(void)
-{
-    g_autofree char *path = NULL;
-    g_autofree char *args = NULL;
-    int fd = g_file_open_tmp("tide-ram-XXXXXX", &path, NULL);
-
-    g_assert_cmpint(fd, >=, 0);
-    close(fd);
-    for (int share = 0; share < 2; share++) {
-        g_free(args);
-        args = g_strdup_printf("-m 128M -machine memory-backend=m -object "
-                               "memory-backend-file,id=m,size=128M,mem-path=%s,"
-                               "share=%s", path, share ? "on" : "off");
-        test_other_backing(args);
-    }
-    unlink(path);
-}
-
 /* Two devices over the same RAM do not disturb each other. */
 static void test_two_devices(void)
 {
@@ -281,18 +246,5 @@ void tide_add_intent_tests(void)
     qtest_add_func("/tide/intent/huge-pages", test_huge_pages_stay_whole);
     qtest_add_func("/tide/intent/merged-run", test_merged_run);
     qtest_add_func("/tide/intent/slices", test_slices);
-    qtest_add_data_func("/tide/backing/memfd",
-                        "-m 128M -machine memory-backend=m -object "
-                        "memory-backend-memfd,id=m,size=128M,share=on",
-                        test_other_backing);
-    qtest_add_data_func("/tide/backing/shared-anonymous",
-                        "-m 128M -machine memory-backend=m -object "
-                        "memory-backend-ram,id=m,size=128M,share=on",
-                        test_other_backing);
-    qtest_add_data_func("/tide/backing/prealloc",
-                        "-m 128M -machine memory-backend=m -object "
-                        "memory-backend-ram,id=m,size=128M,prealloc=on",
-                        test_other_backing);
-    qtest_add_func("/tide/backing/file", test_file_backing);
     qtest_add_func("/tide/two-devices", test_two_devices);
 }

@@ -532,19 +532,6 @@ static void test_bus_master_off(void)
     tide_stop(t);
 }
 
-static void test_migration_refused(void)
-{
-    Tide *t = tide_start(RAM_ARG, "");
-    QDict *error = qtest_qmp_assert_failure_ref(t->qts,
-        "{ 'execute': 'migrate', 'arguments': "
-        "{ 'uri': 'exec:cat >/dev/null' } }");
-
-    g_assert_nonnull(strstr(qdict_get_str(error, "desc"), "tide"));
-    qobject_unref(error);
-    g_assert_cmpuint(tide_ask(t, BASE, 1, DISCARD).status, ==, TIDE_PCI_ST_OK);
-    tide_stop(t);
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -572,7 +559,8 @@ int main(int argc, char **argv)
     qtest_add_func("/tide/reset/in-a-batch", test_reset_in_a_batch);
     qtest_add_func("/tide/reset/system", test_system_reset);
     qtest_add_func("/tide/reset/bus-master-off", test_bus_master_off);
-    qtest_add_func("/tide/migration-refused", test_migration_refused);
     tide_add_intent_tests();
+    tide_add_backing_tests();
+    tide_add_life_tests();
     return g_test_run();
 }

@@ -5,5 +5,7 @@
 #include "tide-driver.h"
 
 void tide_add_intent_tests(void);
+void tide_add_backing_tests(void);
+void tide_add_life_tests(void);
 
 #endif /* TIDE_TEST_H */

@@ -30,6 +30,7 @@
 #include "exec/memory.h"
 #include "exec/address-spaces.h"
 #include "exec/cpu-common.h"
+#include "exec/ramblock.h"
 #endif
 
 #if __has_include("system/runstate.h")
@@ -42,6 +43,13 @@
 #include "sysemu/hostmem.h"
 #include "sysemu/sysemu.h"
 #define tide_memory_locked() enable_mlock
+#endif
+
+/* Before 8.1 nobody tells whether a file has a name: then it may. */
+#ifdef RAM_NAMED_FILE
+#define tide_ram_is_named_file(rb) qemu_ram_is_named_file(rb)
+#else
+#define tide_ram_is_named_file(rb) true
 #endif
 
 /* QEMU 10 ends property arrays by their size, older ones by a marker. */
@@ -70,5 +78,10 @@
 #else
 #define tide_bh_new(cb, opaque) qemu_bh_new(cb, opaque)
 #endif
+
+/* Where in its file a RAM block begins. */
+#define tide_ram_fd_offset(rb) ((rb)->fd_offset)
+
+#define TIDE_VMSTATE_FIELDS const VMStateField
 
 #endif /* HW_MISC_TIDE_COMPAT_H */

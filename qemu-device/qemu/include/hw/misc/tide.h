@@ -9,6 +9,7 @@
 #include "hw/misc/tide-compat.h"
 #include "qemu/thread.h"
 #include "qom/object.h"
+#include "migration/vmstate.h"
 #include "hw/misc/tide-core/tide-core.h"
 
 #define TYPE_TIDE "tide"
@@ -25,19 +26,16 @@ typedef struct TideRam {
     uint8_t *host;
     MemoryRegion *mr;
     TideBacking backing;
+    int fd;
+    uint64_t fd_offset;         /* of @host in @fd */
 } TideRam;
-
-typedef enum TideWorker {
-    TIDE_WORKER_IDLE,           /* owns nothing of the guest's */
-    TIDE_WORKER_BUSY,           /* may be in madvise */
-    TIDE_WORKER_PARKED          /* within a batch, frozen until the VM runs */
-} TideWorker;
 
 struct TideState {
     PCIDevice parent_obj;
 
     /* Properties. */
     TideConfig config;
+    bool exclusive;
 
     TideCore *core;
     MemoryRegion regs;
@@ -49,6 +47,7 @@ struct TideState {
     MemoryListener listener;
     GArray *ram;
     GArray *next_ram;
+    uint32_t backings_seen;     /* checked, as bits (1 << backing) */
 
     /*
      * @lock orders the register file, the main loop and the worker; it is
@@ -58,27 +57,37 @@ struct TideState {
     QemuThread thread;
     QemuMutex lock;
     QemuCond wake;              /* to the worker: look again */
-    QemuCond parked;            /* from the worker: no longer BUSY */
-    TideWorker worker;
+    QemuCond parked;            /* from the worker: no longer busy */
+    bool busy;                  /* the worker may be in madvise */
+    unsigned hold;              /* it must not begin anything */
     bool kicked;                /* there may be something in the ring */
     bool vm_running;
     bool bus_master;
     bool reset_requested;       /* by the guest; the worker does it */
-    bool abandon;               /* drop the batch: a reset waits for it */
     bool exiting;
 
     bool irq_pending;           /* atomic */
     uint64_t doorbells;         /* under the BQL, as the two below */
     uint64_t interrupts;
     uint64_t resets;
+
+    TideSaved saved;            /* on its way to or from another host */
 };
+
+/* tide.c: keep the worker out of the host, and let it go on. */
+void tide_quiesce(TideState *s);
+void tide_resume(TideState *s);
 
 /* tide-ram.c */
 void tide_ram_start(TideState *s);
+bool tide_ram_check(TideState *s, Error **errp);
 void tide_ram_stop(TideState *s);
 bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
                       TideTarget *target);
 void tide_ram_release(void *opaque, TideTarget *target);
+
+/* tide-migration.c */
+extern const VMStateDescription tide_vmstate;
 
 /* tide-counters.c */
 void tide_class_add_counters(ObjectClass *klass);
