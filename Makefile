@@ -11,7 +11,7 @@ DKMS_TREE := $(DESTDIR)/usr/src/tide-$(VERSION)
 
 help:
 	@echo 'make demo                 replay a recorded trajectory with and without Tide'
-	@echo 'make check [RING=...]     all tests, or some rings: abi scripts unit-core'
+	@echo 'make check [RING=...]     all tests, or some rings: abi scripts unit-core fuzz'
 	@echo '                          unit-lib cli qtest dkms kunit vm; KERNELS="6.1 6.12 7.3 debug"'
 	@echo 'make all                  library and command, into build/lib'
 	@echo 'make install              them, into DESTDIR and prefix (/usr/local)'

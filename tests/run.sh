@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # run.sh [RING...]: runs the tests, ring by ring from small to whole, through
-# prove. Rings: abi scripts unit-core unit-lib cli qtest dkms kunit vm; no argument
+# prove. Rings: abi scripts unit-core fuzz unit-lib cli qtest dkms kunit vm; no argument
 # means all. KERNELS limits the guests of vm ("6.1 6.12 7.3 debug"). Everything
 # a test said stays in build/check/RING/. The last line counts single results.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 
-ALL_RINGS=(abi scripts unit-core unit-lib cli qtest dkms kunit vm)
+ALL_RINGS=(abi scripts unit-core fuzz unit-lib cli qtest dkms kunit vm)
 KERNELS=${KERNELS:-6.1 6.12 7.3 debug}
 out=$TIDE_TOP/build/check
 status=0
@@ -63,6 +63,13 @@ ring_unit-core()
 	apt_need gcc make libcmocka-dev
 	prepare unit-core make -s -j"$TIDE_JOBS" -C tests/unit/core all O="$TIDE_TOP/build/unit-core" || return 0
 	run_programs unit-core build/unit-core
+}
+
+ring_fuzz()
+{
+	apt_need clang make libclang-rt-14-dev
+	prepare fuzz make -s -C qemu-device/fuzz "$TIDE_TOP/build/fuzz/fuzz_core" O="$TIDE_TOP/build/fuzz" || return 0
+	run_prove fuzz 1 120 qemu-device/fuzz/check.sh :: "$TIDE_TOP/build/fuzz/fuzz_core" 10
 }
 
 ring_unit-lib()

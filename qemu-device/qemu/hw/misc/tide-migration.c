@@ -9,6 +9,7 @@
 
 #include "qemu/osdep.h"
 #include "qemu/error-report.h"
+#include "migration/misc.h"
 #include "hw/misc/tide.h"
 
 /* Saving happens with the VM stopped, loading after a reset: no worker in it. */
@@ -49,6 +50,33 @@ static int tide_post_load(void *opaque, int version_id)
         return -EINVAL;
     }
     return 0;
+}
+
+/*
+ * From the first look at what is dirty on, the worker begins nothing: asked
+ * before each call, migration_is_running() says so. What is left is the call it
+ * is in: a page sent before it ends would keep its old bytes on the other side.
+ */
+static int tide_precopy(NotifierWithReturn *n, void *data, Error **errp)
+{
+    TideState *s = container_of(n, TideState, precopy);
+
+    if (((PrecopyNotifyData *)data)->reason == PRECOPY_NOTIFY_BEFORE_BITMAP_SYNC) {
+        tide_quiesce(s);
+        tide_resume(s);
+    }
+    return 0;
+}
+
+void tide_migration_start(TideState *s)
+{
+    s->precopy.notify = tide_precopy;
+    precopy_add_notifier(&s->precopy);
+}
+
+void tide_migration_stop(TideState *s)
+{
+    precopy_remove_notifier(&s->precopy);
 }
 
 static const VMStateDescription tide_vmstate_desc = {

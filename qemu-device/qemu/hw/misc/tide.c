@@ -427,6 +427,7 @@ static void tide_start(TideState *s)
 
     s->vm_running = runstate_is_running();
     s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s), tide_vm_state, s);
+    tide_migration_start(s);
     qemu_thread_create(&s->thread, "tide", tide_worker, s, QEMU_THREAD_JOINABLE);
 }
 
@@ -440,6 +441,7 @@ static void tide_exit(PCIDevice *pci)
     qemu_mutex_unlock(&s->lock);
     qemu_thread_join(&s->thread);
 
+    tide_migration_stop(s);
     qemu_del_vm_change_state_handler(s->vm_state);
     tide_ram_stop(s);
     qemu_cond_destroy(&s->parked);

@@ -7,6 +7,7 @@
 #define HW_MISC_TIDE_H
 
 #include "hw/misc/tide-compat.h"
+#include "qemu/notify.h"
 #include "qemu/thread.h"
 #include "qom/object.h"
 #include "migration/vmstate.h"
@@ -71,6 +72,7 @@ struct TideState {
     uint64_t interrupts;
     uint64_t resets;
 
+    NotifierWithReturn precopy;
     TideSaved saved;            /* on its way to or from another host */
 };
 
@@ -88,6 +90,8 @@ void tide_ram_release(void *opaque, TideTarget *target);
 
 /* tide-migration.c */
 extern const VMStateDescription tide_vmstate;
+void tide_migration_start(TideState *s);
+void tide_migration_stop(TideState *s);
 
 /* tide-counters.c */
 void tide_class_add_counters(ObjectClass *klass);
