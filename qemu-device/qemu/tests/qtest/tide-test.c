@@ -562,6 +562,7 @@ int main(int argc, char **argv)
     tide_add_intent_tests();
     tide_add_backing_tests();
     tide_add_life_tests();
+    tide_add_inhibit_tests();
     tide_add_hostile_tests();
     return g_test_run();
 }
