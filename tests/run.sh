@@ -67,7 +67,7 @@ ring_unit-core()
 
 ring_fuzz()
 {
-	apt_need clang make libclang-rt-14-dev
+	apt_need clang make libclang-rt-dev
 	prepare fuzz make -s -C qemu-device/fuzz "$TIDE_TOP/build/fuzz/fuzz_core" O="$TIDE_TOP/build/fuzz" || return 0
 	run_prove fuzz 1 120 qemu-device/fuzz/check.sh :: "$TIDE_TOP/build/fuzz/fuzz_core" 10
 }

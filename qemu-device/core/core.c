@@ -162,8 +162,14 @@ static void refuse_all(TideCore *core, uint16_t status)
 
 /*
  * Memory can go, or move, between two calls. True if all that the pass names
- * is where it was thought to be; it is then held.
+ * is where it was thought to be. What was found is held, whatever the answer.
  */
+static bool same_place(const TideTarget *a, const TideTarget *b)
+{
+    return a->host == b->host && a->backing == b->backing && a->fd == b->fd &&
+        a->fd_offset == b->fd_offset;
+}
+
 static bool hold(TideCore *core, TidePass *pass, TideTarget *held, unsigned *count)
 {
     bool same = true;
@@ -180,9 +186,11 @@ static bool hold(TideCore *core, TidePass *pass, TideTarget *held, unsigned *cou
                 continue;
             }
             held[(*count)++] = target;
-            same &= target.host == req->target.host &&
-                target.backing == req->target.backing;
-            req->target = target;
+            if (!same_place(&target, &req->target)) {
+                /* Other memory now: what was done was done to what is gone. */
+                tide_finish(core, req, TIDE_PCI_ST_RANGE);
+                same = false;
+            }
         }
     }
     return same;
@@ -253,7 +261,10 @@ static void one_call(TideCore *core)
 {
     uint16_t status = core->ops.begin(core->opaque);
 
-    tide_core_set_inhibited(core, status == TIDE_PCI_ST_INHIBITED);
+    /* BUSY says nothing about an inhibitor. */
+    if (status != TIDE_PCI_ST_BUSY) {
+        tide_core_set_inhibited(core, status == TIDE_PCI_ST_INHIBITED);
+    }
     if (status != TIDE_PCI_ST_OK) {
         refuse_all(core, status);
     } else {

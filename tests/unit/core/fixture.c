@@ -22,7 +22,7 @@ static bool has_file(TideBacking backing)
 static TideTarget target_at(uint64_t host, uint64_t offset, TideBacking backing)
 {
     return (TideTarget) {
-        .host = (void *)(uintptr_t)(host + offset),
+        .host = (void *)(uintptr_t)(host + offset + bench.moved),
         .backing = backing,
         .fd = has_file(backing) ? BACKING_FD : -1,
         .fd_offset = has_file(backing) ? offset : 0,

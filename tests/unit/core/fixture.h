@@ -49,6 +49,7 @@ typedef struct Bench {
     /* What the fakes do. */
     uint16_t begin;             /* status that begin() answers */
     uint64_t gone;              /* guest-physical address that is no longer RAM */
+    uint64_t moved;             /* added to every host address */
     bool can_vec;               /* the kernel takes vectors */
     uint64_t bad_host;          /* an advise over this address fails */
     int bad_rc;

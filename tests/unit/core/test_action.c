@@ -198,6 +198,19 @@ static void test_memory_goes_away(void **state)
              TIDE_PCI_CPL_ZEROED | TIDE_PCI_CPL_PARTIAL, TIDE_PCI_ACTION_DISCARD);
 }
 
+/* Other memory at the same address is not what the descriptor named. */
+static void test_memory_is_replaced(void **state)
+{
+    (void)state;
+    submit(desc(ANON_GPA, 100, TIDE_PCI_INTENT_DISCARD));
+    step();
+    bench.moved = 64 * GIB;
+    assert_int_equal(run(), TIDE_RUN_IDLE);
+    assert_int_equal(bench.call_count, 1);
+    assert_int_equal(le16toh(complete().status), TIDE_PCI_ST_RANGE);
+    assert_int_equal(bench.held, 0);
+}
+
 static void test_refused_midway(void **state)
 {
     static const uint16_t why[] = { TIDE_PCI_ST_BUSY, TIDE_PCI_ST_INHIBITED };
@@ -364,6 +377,7 @@ int main(void)
         BENCH_TEST(test_interrupted),
         BENCH_TEST(test_live_stays_live),
         BENCH_TEST(test_memory_goes_away),
+        BENCH_TEST(test_memory_is_replaced),
         BENCH_TEST(test_refused_midway),
         BENCH_TEST(test_vector_fails_in_the_middle),
         BENCH_TEST(test_kernel_without_vectors),
