@@ -54,14 +54,14 @@ static int tide_post_load(void *opaque, int version_id)
 
 /*
  * From the first look at what is dirty on, the worker begins nothing: asked
- * before each call, migration_is_running() says so. What is left is the call it
+ * before each call, tide_migration_running() says so. What is left is the call it
  * is in: a page sent before it ends would keep its old bytes on the other side.
  */
-static int tide_precopy(NotifierWithReturn *n, void *data, Error **errp)
+static TIDE_PRECOPY_NOTIFY(tide_precopy)
 {
     TideState *s = container_of(n, TideState, precopy);
 
-    if (((PrecopyNotifyData *)data)->reason == PRECOPY_NOTIFY_BEFORE_BITMAP_SYNC) {
+    if (tide_precopy_reason(data) == PRECOPY_NOTIFY_BEFORE_BITMAP_SYNC) {
         tide_quiesce(s);
         tide_resume(s);
     }

@@ -73,7 +73,7 @@ static bool tide_section_usable(MemoryRegionSection *section)
         !memory_region_is_rom(mr) && !memory_region_is_romd(mr) &&
         !section->readonly && !section->nonvolatile &&
         !memory_region_is_protected(mr) &&
-        !memory_region_has_guest_memfd(mr) &&
+        !tide_has_guest_memfd(mr) &&
         !memory_region_has_ram_discard_manager(mr) &&
         section->offset_within_region + int128_get64(section->size) <=
         qemu_ram_get_used_length(mr->ram_block);

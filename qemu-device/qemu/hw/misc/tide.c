@@ -37,7 +37,7 @@ static uint16_t tide_begin(void *opaque)
     if (migration_in_incoming_postcopy()) {
         return TIDE_PCI_ST_INHIBITED;
     }
-    if (migration_is_running() || migration_in_bg_snapshot()) {
+    if (tide_migration_running() || migration_in_bg_snapshot()) {
         return TIDE_PCI_ST_BUSY;
     }
     if (!s->exclusive && ram_block_discard_require(true)) {
@@ -392,9 +392,8 @@ static bool tide_init_bars(TideState *s, Error **errp)
 {
     PCIDevice *pci = PCI_DEVICE(s);
 
-    if (!memory_region_init_ram(&s->rings, OBJECT(s), "tide-rings",
-                                tide_core_rings_size(s->config.queue_size),
-                                errp)) {
+    if (!tide_init_ram(&s->rings, OBJECT(s), "tide-rings",
+                       tide_core_rings_size(s->config.queue_size), errp)) {
         return false;
     }
     memory_region_init_io(&s->regs, OBJECT(s), &tide_reg_ops, s, "tide-regs",

@@ -2,8 +2,6 @@
 
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
-#include "qobject/qdict.h"
-#include "qobject/qnum.h"
 #include "libqos/pci-pc.h"
 #include "hw/pci/pci_regs.h"
 #include "tide-driver.h"

@@ -3,7 +3,7 @@
 #ifndef TIDE_DRIVER_H
 #define TIDE_DRIVER_H
 
-#include "libqtest.h"
+#include "tide-test-compat.h"
 #include "libqos/pci.h"
 #include <linux/tide_pci.h>
 

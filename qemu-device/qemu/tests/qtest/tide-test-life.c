@@ -3,7 +3,6 @@
 
 #include "qemu/osdep.h"
 #include "qemu/units.h"
-#include "qobject/qdict.h"
 #include "tide-driver.h"
 #include "tide-test.h"
 

@@ -7,8 +7,6 @@
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
 #include "qemu/units.h"
-#include "qobject/qdict.h"
-#include "qobject/qjson.h"
 #include "hw/pci/pci_regs.h"
 #include "tide-test.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs between QEMU releases, and nothing else. The device is written
- * for 10.x; where a release differs, it is asked for the thing itself, not for
- * its version number.
+ * What differs between QEMU releases from 7.2 on, and nothing else. The device
+ * is written for the newest; an older one is asked for the thing itself, and
+ * for its version number only where a type or function cannot be asked for.
  */
 #ifndef HW_MISC_TIDE_COMPAT_H
 #define HW_MISC_TIDE_COMPAT_H
@@ -13,6 +13,8 @@
 #include "hw/pci/pci.h"
 #endif
 #include "hw/pci/msix.h"
+#include "migration/misc.h"
+#include "qapi/error.h"
 
 #if __has_include("hw/core/qdev-properties.h")
 #include "hw/core/qdev-properties.h"
@@ -33,6 +35,10 @@
 #include "exec/ramblock.h"
 #endif
 
+#if __has_include("system/ram-discard-manager.h")
+#include "system/ram-discard-manager.h"
+#endif
+
 #if __has_include("system/runstate.h")
 #include "system/runstate.h"
 #include "system/hostmem.h"
@@ -45,12 +51,107 @@
 #define tide_memory_locked() enable_mlock
 #endif
 
-/* Before 8.1 nobody tells whether a file has a name: then it may. */
+/*
+ * Before 8.1 a RAM block does not know whether its file has a name, and a file
+ * serves from its start. There all but a memfd counts as named: what has a name
+ * may be a template that others read, so that is the careful guess.
+ */
 #ifdef RAM_NAMED_FILE
 #define tide_ram_is_named_file(rb) qemu_ram_is_named_file(rb)
+#define tide_ram_fd_offset(rb) ((rb)->fd_offset)
 #else
-#define tide_ram_is_named_file(rb) true
+static inline bool tide_ram_is_named_file(RAMBlock *rb)
+{
+    g_autofree char *link = g_strdup_printf("/proc/self/fd/%d",
+                                            qemu_ram_get_fd(rb));
+    g_autofree char *file = g_file_read_link(link, NULL);
+
+    return !file || !g_str_has_prefix(file, "/memfd:");
+}
+#define tide_ram_fd_offset(rb) 0
 #endif
+
+/* Memory of confidential guests that the host cannot map; from 9.0 on. */
+#ifdef RAM_GUEST_MEMFD
+#define tide_has_guest_memfd(mr) memory_region_has_guest_memfd(mr)
+#else
+#define tide_has_guest_memfd(mr) false
+#endif
+
+/* False, with @errp set, if there is no memory. */
+static inline bool tide_init_ram(MemoryRegion *mr, Object *owner,
+                                 const char *name, uint64_t size, Error **errp)
+{
+#if QEMU_VERSION_MAJOR < 9
+    ERRP_GUARD();
+
+    memory_region_init_ram(mr, owner, name, size, errp);
+    return !*errp;
+#else
+    return memory_region_init_ram(mr, owner, name, size, errp);
+#endif
+}
+
+/*
+ * Migration. TIDE_PRECOPY_NOTIFY(fn) is the head of a precopy notifier whose
+ * parameters are n and data; tide_precopy_reason(data) is a PrecopyNotifyReason.
+ */
+#if QEMU_VERSION_MAJOR < 9
+#define TIDE_PRECOPY_NOTIFY(fn) int fn(NotifierWithReturn *n, void *data)
+#define tide_migration_running() (!migration_is_idle())
+#else
+#define TIDE_PRECOPY_NOTIFY(fn) \
+    int fn(NotifierWithReturn *n, void *data, Error **errp)
+#define tide_migration_running() migration_is_running()
+#endif
+#define tide_precopy_reason(data) (((PrecopyNotifyData *)(data))->reason)
+
+/*
+ * Element types of the arrays in a VMStateDescription. The second is one that
+ * converts both to what 7.2 wants and to the more const pointer of later ones.
+ */
+#define TIDE_VMSTATE_FIELDS const VMStateField
+#define TIDE_VMSTATE_SUBSECTIONS const VMStateDescription *
+
+/*
+ * Listeners to what virtio-mem plugs and unplugs. All of ours hear of discards
+ * of what was discarded already, which 11 takes for granted.
+ */
+#ifdef TYPE_RAM_DISCARD_SOURCE
+#define TIDE_RDL_SECTION const MemoryRegionSection
+#define tide_rdl_init(rdl, populate, discard) \
+    ram_discard_listener_init(rdl, populate, discard)
+#else
+#define TIDE_RDL_SECTION MemoryRegionSection
+#define tide_rdl_init(rdl, populate, discard) \
+    ram_discard_listener_init(rdl, populate, discard, true)
+#endif
+
+/* Tells @rdl at once of all that is populated; @section's region is managed. */
+static inline void tide_rdm_register(MemoryRegionSection *section,
+                                     RamDiscardListener *rdl)
+{
+    ram_discard_manager_register_listener(
+        memory_region_get_ram_discard_manager(section->mr), rdl, section);
+}
+
+/* Tells @rdl at once that all of it is discarded. */
+static inline void tide_rdm_unregister(MemoryRegion *mr, RamDiscardListener *rdl)
+{
+    ram_discard_manager_unregister_listener(
+        memory_region_get_ram_discard_manager(mr), rdl);
+}
+
+/* True if accesses to @mr come without the BQL from now on; from 10.2 on. */
+static inline bool tide_enable_lockless_io(MemoryRegion *mr)
+{
+#if QEMU_VERSION_MAJOR > 10 || (QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR > 1)
+    memory_region_enable_lockless_io(mr);
+    return true;
+#else
+    return false;
+#endif
+}
 
 /* QEMU 10 ends property arrays by their size, older ones by a marker. */
 #ifdef DEFINE_PROP_END_OF_LIST
@@ -78,10 +179,5 @@
 #else
 #define tide_bh_new(cb, opaque) qemu_bh_new(cb, opaque)
 #endif
-
-/* Where in its file a RAM block begins. */
-#define tide_ram_fd_offset(rb) ((rb)->fd_offset)
-
-#define TIDE_VMSTATE_FIELDS const VMStateField
 
 #endif /* HW_MISC_TIDE_COMPAT_H */
