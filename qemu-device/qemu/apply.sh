@@ -26,15 +26,17 @@ update()
 extend()
 {
 	local file=$tree/$1 snippet=$here/patches/$2 anchor=${3:-} new
-	[ -e "$file" ] || die "this QEMU has no $1; apply.sh knows QEMU 10"
+	[ -e "$file" ] || die "this QEMU has no $1; apply.sh knows QEMU 7.2 to 11"
 	[ -e "$file.before-tide" ] || cp "$file" "$file.before-tide"
 	[ -z "$anchor" ] || grep -qxF "$anchor" "$file.before-tide" ||
-		die "this QEMU's $1 has no line '$anchor'; apply.sh knows QEMU 10"
+		die "this QEMU's $1 has no line '$anchor'; apply.sh knows QEMU 7.2 to 11"
 	new=$(mktemp)
-	awk -v anchor="$anchor" -v snippet="$snippet" '
+	awk -v anchor="$anchor" -v snippet="$snippet" -v system_ss="$system_ss" '
 		function insert(  line) {
-			while ((getline line < snippet) > 0)
+			while ((getline line < snippet) > 0) {
+				sub(/^system_ss/, system_ss, line)
 				print line
+			}
 		}
 		anchor != "" && $0 == anchor { insert() }
 		{ print }
@@ -58,6 +60,10 @@ for f in "$here"/tests/qtest/*.[ch]; do
 	update "$f" "$tree/tests/qtest/$(basename "$f")"
 done
 update "$TIDE_TOP/uapi/linux/tide_pci.h" "$tree/linux-headers/linux/tide_pci.h"
+
+# Before 8.1 meson's set of what all system emulators share had another name.
+system_ss=system_ss
+grep -q '^system_ss' "$tree/hw/misc/meson.build" || system_ss=softmmu_ss
 
 extend hw/misc/Kconfig Kconfig.add
 extend hw/misc/meson.build meson.build.add

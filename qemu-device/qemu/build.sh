@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# build.sh [--asan]: build the distribution's QEMU with the device in it.
+# build.sh [--asan] [--qemu RELEASE]: build a distribution's QEMU with the device
+# in it. RELEASE is 7.2 (bookworm), 10.0 (the default: bookworm-backports, or
+# trixie), 10.2 (sid) or 11.1 (trixie-backports).
+# build.sh [--qemu RELEASE] --unpack DIR: only put its source there, untouched.
 #
 # Prints one line on stdout: a folder with qemu-system-x86_64 and the qtest
 # program tide-test. Everything lives under $TIDE_CACHE: the configured tree,
@@ -14,11 +17,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 variant=plain
 sanitize=()
-case "${1:-}" in
-'') ;;
---asan) variant=asan sanitize=(--enable-asan --enable-ubsan) ;;
-*) die "usage: build.sh [--asan]" ;;
-esac
+release=10.0
+unpack=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--asan) variant=asan sanitize=(--enable-asan --enable-ubsan) ;;
+	--qemu) release=${2:-}; shift ;;
+	--unpack) unpack=${2:-}; shift ;;
+	*) die "usage: build.sh [--asan] [--qemu RELEASE] | build.sh [--qemu RELEASE] --unpack DIR" ;;
+	esac
+	shift || die "build.sh: the last option wants a value"
+done
 
 # Debian strips firmware it builds itself from the source, and does not have
 # pycotap, which only QEMU's own functional tests use.
@@ -38,11 +47,30 @@ configure_tree()
 		--python=/usr/bin/python3 "${sanitize[@]}"
 }
 
+edit_tree_7()
+{
+	sed -i 's/^if unpack_edk2_blobs$/if false/' pc-bios/meson.build
+}
+
+# 7.2 has other switches, and takes a meson that is not its own only when it may
+# look for python3 itself: PATH makes that the system's.
+configure_tree_7()
+{
+	PATH=/usr/sbin:/usr/bin:/sbin:/bin ../src/configure --target-list=x86_64-softmmu \
+		--without-default-features --enable-tcg --enable-kvm --enable-fdt=system \
+		--enable-virtfs --enable-attr --enable-cap-ng --disable-docs \
+		--disable-tools --with-git-submodules=ignore --disable-install-blobs \
+		--disable-werror \
+		--firmwarepath=/usr/share/qemu:/usr/share/seabios:/usr/lib/ipxe/qemu \
+		--meson="$meson" "${sanitize[@]}"
+}
+
 # QEMU 10 wants meson 1.5; bookworm's own is older, its backports' is not.
 # Unpacked beside the tree, so that the system's meson stays what it is.
 private_meson()
 {
-	local dir=$TIDE_CACHE/meson
+	local dir=$TIDE_CACHE/meson APT_PRIVATE
+	apt_private bookworm-backports
 	if [ ! -e "$dir/usr/lib/python3/dist-packages/mesonbuild" ]; then
 		say "fetching meson from bookworm-backports"
 		rm -rf "$dir" && mkdir -p "$dir"
@@ -51,19 +79,34 @@ private_meson()
 			die "could not fetch meson (no network?): see $log"
 	fi
 	export PYTHONPATH=$dir/usr/lib/python3/dist-packages
+	meson=$dir/usr/bin/meson
+}
+
+# fetch_source DIR. The archive of 7.2 is 7.2.0: it is the distribution's patches
+# that make it the release that users run. Later archives are that release.
+fetch_source()
+{
+	local dir=$1 what=(--tar-only)
+	[ "$release" != 7.2 ] || what=()
+	say "fetching and unpacking QEMU $version source ($suite)"
+	rm -rf "$dir.fetch" && mkdir -p "$dir.fetch"
+	(cd "$dir.fetch" && apt-get "${APT_PRIVATE[@]}" "${what[@]}" --download-only \
+		source "qemu=$package" >"$log" 2>&1) ||
+		die "could not fetch QEMU $version's source (no network, or $suite lists it and the archive does not have it): see $log"
+	if [ "$release" = 7.2 ]; then
+		dpkg-source --no-check --extract "$dir.fetch"/qemu_*.dsc "$dir" >>"$log" 2>&1
+	else
+		mkdir -p "$dir"
+		tar -xJf "$dir.fetch"/qemu_*.orig.tar.xz --strip-components=1 -C "$dir"
+	fi || die "QEMU's source archive is broken; remove $dir and run again"
+	rm -rf "$dir.fetch"
 }
 
 fetch_tree()
 {
-	say "fetching and unpacking QEMU $version source ($suite)"
-	rm -rf "$tree/src" "$tree/fetch" && mkdir -p "$tree/src" "$tree/fetch"
-	(cd "$tree/fetch" && apt-get "${APT_PRIVATE[@]}" --tar-only --download-only \
-		source qemu >"$log" 2>&1) ||
-		die "could not fetch QEMU's source (no network?): see $log"
-	tar -xJf "$tree"/fetch/qemu_*.orig.tar.xz --strip-components=1 -C "$tree/src" ||
-		die "QEMU's source archive is broken; remove $tree and run again"
-	rm -rf "$tree/fetch"
-	(cd "$tree/src" && edit_tree)
+	rm -rf "$tree/src"
+	fetch_source "$tree/src"
+	(cd "$tree/src" && "$edit")
 	touch "$tree/unpacked"
 }
 
@@ -72,7 +115,7 @@ build_tree()
 	if [ ! -e "$tree/configured" ]; then
 		say "configuring QEMU (1 min)"
 		rm -rf "$tree/build" && mkdir -p "$tree/build"
-		(cd "$tree/build" && configure_tree >"$log" 2>&1) ||
+		(cd "$tree/build" && "$configure" >"$log" 2>&1) ||
 			die "QEMU's configure failed: see $log"
 		touch "$tree/configured"
 	fi
@@ -97,18 +140,39 @@ need_disk 6 "$TIDE_CACHE"
 apt_need build-essential ninja-build python3-venv python3-setuptools python3-distlib \
 	libglib2.0-dev libpixman-1-dev flex bison pkg-config libfdt-dev libattr1-dev \
 	libcap-ng-dev seabios ipxe-qemu qemu-system-data xz-utils
-log=$TIDE_CACHE/qemu-$variant.log
-case $DEBIAN_CODENAME in
-bookworm) suite=bookworm-backports ;;
-*) suite=$DEBIAN_CODENAME; apt_need meson ;;
+log=$TIDE_CACHE/qemu-$release-$variant.log
+edit=edit_tree configure=configure_tree meson=/usr/bin/meson
+case $release:$DEBIAN_CODENAME in
+7.2:*)
+	suite=bookworm edit=edit_tree_7 configure=configure_tree_7
+	[ "$variant" != asan ] || sanitize=(--enable-sanitizers)
+	;;
+10.0:bookworm) suite=bookworm-backports ;;
+10.0:*) suite=$DEBIAN_CODENAME ;;
+10.2:*) suite=sid ;;
+11.1:*) suite=trixie-backports ;;
+*) die "QEMU '$release': the device is for 7.2, 10.0, 10.2 and 11.1" ;;
 esac
 apt_private "$suite"
-[ "$DEBIAN_CODENAME" != bookworm ] || private_meson
 
-version=$(apt-cache "${APT_PRIVATE[@]}" showsrc qemu | awk '$1 == "Version:" { print $2 }' |
-	sort -V | tail -n 1 | sed 's/^[0-9]*://; s/-.*//')
-[ -n "$version" ] || die "apt shows no qemu source in $suite; remove $TIDE_CACHE/apt and run again"
-key=$( (declare -f edit_tree configure_tree; echo "${sanitize[@]}") | sha256sum | cut -c1-8)
+package=$(apt-cache "${APT_PRIVATE[@]}" showsrc qemu |
+	awk -v r="$release" '$1 == "Version:" && $2 ~ "^([0-9]+:)?" r "[^0-9]" { print $2 }' |
+	sort -V | tail -n 1)
+[ -n "$package" ] || die "apt shows no qemu $release source in $suite; remove $TIDE_CACHE/apt and run again"
+version=${package#*:}
+[ "$release" = 7.2 ] || version=${version%%-*}
+if [ -n "$unpack" ]; then
+	[ ! -e "$unpack" ] || die "$unpack exists; name a folder that does not"
+	fetch_source "$unpack"
+	exit
+fi
+
+if [ "$DEBIAN_CODENAME" = bookworm ]; then
+	private_meson
+else
+	apt_need meson
+fi
+key=$( (declare -f "$edit" "$configure"; echo "${sanitize[@]}") | sha256sum | cut -c1-8)
 tree=$TIDE_CACHE/qemu-$version-$variant-$key
 mkdir -p "$tree/out"
 
