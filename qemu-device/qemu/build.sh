@@ -4,7 +4,8 @@
 # build.sh [--asan] [--qemu RELEASE]: build a distribution's QEMU with the device
 # in it. RELEASE is 7.2 (bookworm), 10.0 (the default: bookworm-backports, or
 # trixie), 10.2 (sid) or 11.1 (trixie-backports).
-# build.sh [--qemu RELEASE] --unpack DIR: only put its source there, untouched.
+# build.sh [--qemu RELEASE] --unpack DIR: only put there the source that it is
+# built from.
 #
 # Prints one line on stdout: a folder with qemu-system-x86_64 and the qtest
 # program tide-test. Everything lives under $TIDE_CACHE: the configured tree,
@@ -82,8 +83,8 @@ private_meson()
 	meson=$dir/usr/bin/meson
 }
 
-# fetch_source DIR. The archive of 7.2 is 7.2.0: it is the distribution's patches
-# that make it the release that users run. Later archives are that release.
+# fetch_source DIR. We build later releases from the archive alone, but that of 7.2
+# is 7.2.0: it is the distribution's patches that make it what users run.
 fetch_source()
 {
 	local dir=$1 what=(--tar-only)
@@ -167,6 +168,10 @@ if [ -n "$unpack" ]; then
 	exit
 fi
 
+# Their archives lack the device trees that older ones bring compiled.
+case $release in
+10.2|11.1) apt_need device-tree-compiler ;;
+esac
 if [ "$DEBIAN_CODENAME" = bookworm ]; then
 	private_meson
 else

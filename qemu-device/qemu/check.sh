@@ -13,7 +13,7 @@ while :; do
 	--qemu) build+=("$1" "${2:-}"); shift ;;
 	*) break ;;
 	esac
-	shift
+	shift || break
 done
 prefix=$("$here/build.sh" "${build[@]}")
 export QTEST_QEMU_BINARY=$prefix/qemu-system-x86_64
