@@ -425,7 +425,7 @@ static void tide_start(TideState *s)
     tide_ram_start(s);
 
     s->vm_running = runstate_is_running();
-    s->vm_state = qdev_add_vm_change_state_handler(DEVICE(s), tide_vm_state, s);
+    s->vm_state = tide_add_vm_state_handler(DEVICE(s), tide_vm_state, s);
     tide_migration_start(s);
     qemu_thread_create(&s->thread, "tide", tide_worker, s, QEMU_THREAD_JOINABLE);
 }

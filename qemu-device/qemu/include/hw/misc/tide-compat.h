@@ -164,11 +164,18 @@ static inline bool tide_enable_lockless_io(MemoryRegion *mr)
 #define tide_set_reset(dc, fn) device_class_set_legacy_reset(dc, fn)
 #endif
 
-/* 10.1 made class data and interface lists const. */
+/*
+ * 10.1 made class data and interface lists const, and has state handlers that
+ * may fail beside those that do not, which is what ours is.
+ */
 #if __has_include("system/memory.h")
+#define tide_add_vm_state_handler(dev, cb, opaque) \
+    qdev_add_vm_change_state_handler(dev, cb, NULL, opaque)
 #define TIDE_CLASS_DATA const void *data
 #define TIDE_INTERFACES const InterfaceInfo
 #else
+#define tide_add_vm_state_handler(dev, cb, opaque) \
+    qdev_add_vm_change_state_handler(dev, cb, opaque)
 #define TIDE_CLASS_DATA void *data
 #define TIDE_INTERFACES InterfaceInfo
 #endif
