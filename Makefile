@@ -13,6 +13,7 @@ help:
 	@echo 'make demo                 replay a recorded trajectory with and without Tide'
 	@echo 'make check [RING=...]     all tests, or some rings: abi scripts unit-core fuzz'
 	@echo '                          unit-lib cli qtest dkms kunit vm; KERNELS="6.1 6.12 7.3 debug"'
+	@echo '                          and, only if named, qemu-versions; QEMUS="7.2 11.1"'
 	@echo 'make all                  library and command, into build/lib'
 	@echo 'make install              them, into DESTDIR and prefix (/usr/local)'
 	@echo 'make dkms-install         the module, for the kernels of this machine, by DKMS'

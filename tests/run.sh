@@ -3,13 +3,17 @@
 #
 # run.sh [RING...]: runs the tests, ring by ring from small to whole, through
 # prove. Rings: abi scripts unit-core fuzz unit-lib cli qtest dkms kunit vm; no argument
-# means all. KERNELS limits the guests of vm ("6.1 6.12 7.3 debug"). Everything
-# a test said stays in build/check/RING/. The last line counts single results.
+# means all. KERNELS limits the guests of vm ("6.1 6.12 7.3 debug"). The ring
+# qemu-versions runs only when it is named: the device's qtests and patch series
+# with the QEMU releases in QEMUS ("7.2 11.1"). Everything a test said stays in
+# build/check/RING/. The last line counts single results.
 set -euo pipefail
 . "$(dirname "$0")/../scripts/lib.sh"
 
 ALL_RINGS=(abi scripts unit-core fuzz unit-lib cli qtest dkms kunit vm)
+MORE_RINGS=(qemu-versions)
 KERNELS=${KERNELS:-6.1 6.12 7.3 debug}
+QEMUS=${QEMUS:-7.2 11.1}
 out=$TIDE_TOP/build/check
 status=0
 
@@ -91,6 +95,17 @@ ring_qtest()
 	run_prove qtest 1 600 qemu-device/qemu/check.sh qemu-device/qemu/check-swap.sh
 }
 
+ring_qemu-versions()
+{
+	local release releases
+	read -ra releases <<<"$QEMUS"
+	for release in "${releases[@]}"; do
+		prepare "qemu-$release" qemu-device/qemu/build.sh --qemu "$release" || continue
+		run_prove "qemu-$release" 1 600 qemu-device/qemu/check.sh :: --qemu "$release"
+	done
+	run_prove qemu-versions 1 600 qemu-device/qemu/check-series.sh :: 10.0 "${releases[@]}"
+}
+
 ring_kunit()
 {
 	prepare kunit scripts/debug-module.sh || return 0
@@ -137,7 +152,8 @@ main()
 	local ring results
 	[ $# -gt 0 ] || set -- "${ALL_RINGS[@]}"
 	for ring in "$@"; do
-		[[ " ${ALL_RINGS[*]} " == *" $ring "* ]] || die "no ring '$ring'; there are: ${ALL_RINGS[*]}"
+		[[ " ${ALL_RINGS[*]} ${MORE_RINGS[*]} " == *" $ring "* ]] ||
+			die "no ring '$ring'; there are: ${ALL_RINGS[*]} ${MORE_RINGS[*]}"
 	done
 	need_root "make check"
 	need_debian
