@@ -68,5 +68,6 @@ grep -q '^system_ss' "$tree/hw/misc/meson.build" || system_ss=softmmu_ss
 extend hw/misc/Kconfig Kconfig.add
 extend hw/misc/meson.build meson.build.add
 extend hw/misc/trace-events trace-events.add
+extend hmp-commands-info.hx hmp-commands-info.add
 extend docs/specs/index.rst specs-index.add
 extend tests/qtest/meson.build qtest-meson.build.add 'qtest_executables = {}'

@@ -115,7 +115,7 @@ static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
     g_array_append_val(s->next_ram, ram);
 }
 
-static uint32_t tide_ram_backings(GArray *ram)
+uint32_t tide_ram_backings(GArray *ram)
 {
     uint32_t mask = 0;
 

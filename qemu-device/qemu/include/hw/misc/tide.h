@@ -82,6 +82,7 @@ void tide_resume(TideState *s);
 
 /* tide-ram.c */
 void tide_ram_start(TideState *s);
+uint32_t tide_ram_backings(GArray *ram);
 bool tide_ram_check(TideState *s, Error **errp);
 void tide_ram_stop(TideState *s);
 bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
