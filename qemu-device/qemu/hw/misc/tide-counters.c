@@ -104,7 +104,7 @@ typedef struct TideCounter {
       "bytes of guest memory in valid requests to " _name },              \
     { _name "-acted-bytes",                                               \
       offsetof(TideStats, intents[_intent].acted_bytes),                  \
-      "bytes on which the host was called for " _name },                  \
+      "bytes of those requests that were acted on: " _name },                  \
     { _name "-downgraded-bytes",                                          \
       offsetof(TideStats, intents[_intent].downgraded_bytes),             \
       "bytes on which less was done than " _name " asks for" }
