@@ -37,7 +37,7 @@ step()
 }
 
 # Of QEMU's own files just those that change: apply.sh says if one is missing.
-for f in hw/misc/{Kconfig,meson.build,trace-events} docs/specs/index.rst tests/qtest/meson.build; do
+for f in hw/misc/{Kconfig,meson.build,trace-events} hmp-commands-info.hx docs/specs/index.rst tests/qtest/meson.build; do
 	[ ! -e "$tree/$f" ] || install -D -m 644 "$tree/$f" "$work/$f"
 done
 git -C "$work" init --quiet --initial-branch=series
@@ -53,7 +53,7 @@ step 'hw/misc/tide: add a device for guest memory intents' \
 	'A PCI function through which a guest tells what its memory contents mean: BARs, a
 worker thread, interrupts, RAM map, migration, counters. And tide-testdev, a
 stand-in for an assigned device, for the tests.' \
-	hw include
+	hw include hmp-commands-info.hx
 step 'docs/specs: document tide' \
 	'How to use the device, its properties and its counters.' \
 	docs

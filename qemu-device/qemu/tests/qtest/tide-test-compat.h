@@ -8,10 +8,12 @@
 #if __has_include("qobject/qdict.h")
 #include "qobject/qdict.h"
 #include "qobject/qjson.h"
+#include "qobject/qlist.h"
 #include "qobject/qnum.h"
 #else
 #include "qapi/qmp/qdict.h"
 #include "qapi/qmp/qjson.h"
+#include "qapi/qmp/qlist.h"
 #include "qapi/qmp/qnum.h"
 #endif
 

@@ -3,9 +3,6 @@
 
 #include "qemu/osdep.h"
 #include "qemu/units.h"
-#include "qobject/qdict.h"
-#include "qobject/qlist.h"
-#include "qobject/qnum.h"
 #include "tide-test.h"
 
 #define DISCARD TIDE_PCI_INTENT_DISCARD
