@@ -171,34 +171,6 @@ static unsigned advise_many(TideCore *core, const TidePass *pass)
     return n;
 }
 
-/* Bytes seen to have left; a zero return of madvise(2) proves nothing. */
-static uint64_t verify(TideCore *core, const TideVerb *verb, const TideSpan *span)
-{
-    int64_t left = verb->leaves == TIDE_LEAVES_MEMORY ?
-        core->host.resident(span->host, span->len) :
-        core->host.mapped(span->host, span->len);
-
-    return left < 0 || (uint64_t)left > span->len ? 0 : span->len - (uint64_t)left;
-}
-
-/* False if some of it was not seen to leave. */
-static bool check(TideCore *core, const TideVerb *verb, const TideSpan *span)
-{
-    const TideRequest *req = span->reqs[0];
-    uint64_t verified;
-
-    if (verb->leaves == TIDE_LEAVES_NOT) {
-        return false;
-    }
-    verified = verify(core, verb, span);
-    tide_stat_add(&core->stats.intents[req->intent].verified_bytes, verified);
-    if (verified == span->len && verb->action == TIDE_PCI_ACTION_DISCARD &&
-        tide_core_proof(core, req->target.backing) == TIDE_PROOF_UNKNOWN) {
-        tide_core_set_proof(core, req->target.backing, TIDE_PROOF_OK);
-    }
-    return verified == span->len;
-}
-
 static uint16_t status_of(int rc)
 {
     switch (rc) {
@@ -232,10 +204,9 @@ void tide_finish(TideCore *core, TideRequest *req, uint16_t status)
     }
 }
 
-static void advance(TideCore *core, const TideVerb *verb, const TideSpan *span)
+static void advance(TideCore *core, const TideVerb *verb, const TideSpan *span,
+                    bool proven)
 {
-    bool proven = check(core, verb, span);
-
     for (unsigned i = 0; i < span->count; i++) {
         TideRequest *req = span->reqs[i];
         uint64_t reach = (uint64_t)(span->host + span->len -
@@ -291,30 +262,37 @@ static int act_on(TideCore *core, const TideVerb *verb, const TideSpan *span)
 void tide_act(TideCore *core, TidePass *pass)
 {
     const TideVerb *verb = &pass->verb;
-    unsigned many = 0, good = 0;
+    bool good[TIDE_PENDING_MAX], proven[TIDE_PENDING_MAX];
+    unsigned many = 0, count = 0;
+    int rc[TIDE_PENDING_MAX];
 
     if (!verb->nothing) {
         many = advise_many(core, pass);
     }
     for (unsigned i = 0; i < pass->count; i++) {
         TideSpan *span = &pass->spans[i];
-        int rc = i < many || verb->nothing ? 0 : act_on(core, verb, span);
 
-        if (rc == -EINVAL && populates(verb) && !core->no_populate &&
+        rc[i] = i < many || verb->nothing ? 0 : act_on(core, verb, span);
+        if (rc[i] == -EINVAL && populates(verb) && !core->no_populate &&
             !span->reqs[0]->done) {
             /* Chosen anew in the next pass. */
             core->no_populate = true;
             return;
         }
-        if (rc) {
-            failed(core, span, rc);
-        } else {
-            advance(core, verb, span);
-            good++;
-        }
+        good[i] = !rc[i];
+        count += good[i];
     }
     /* Refused as a vector, and each went well alone: this kernel can't. */
-    if (verb->vec && pass->count > 1 && many == 0 && good == pass->count) {
+    if (verb->vec && pass->count > 1 && many == 0 && count == pass->count) {
         core->no_vec = true;
+    }
+
+    tide_verify(core, pass, good, proven);
+    for (unsigned i = 0; i < pass->count; i++) {
+        if (good[i]) {
+            advance(core, verb, &pass->spans[i], proven[i]);
+        } else {
+            failed(core, &pass->spans[i], rc[i]);
+        }
     }
 }

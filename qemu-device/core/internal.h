@@ -111,6 +111,10 @@ void tide_act(TideCore *core, TidePass *pass);
 /* Settle what the answer says; the caller answers. */
 void tide_finish(TideCore *core, TideRequest *req, uint16_t status);
 
+/* verify.c: which of the good spans were seen to leave. */
+void tide_verify(TideCore *core, const TidePass *pass, const bool *good,
+                 bool *proven);
+
 /* stats.c */
 uint64_t tide_now_ns(void);
 void tide_stat_add(uint64_t *counter, uint64_t n);

@@ -134,8 +134,11 @@ typedef struct TideHost {
     int64_t (*advise_vec)(const struct iovec *iov, unsigned count, int advice);
     /* Make a hole in a file; 0 or -errno. */
     int (*punch)(int fd, uint64_t offset, uint64_t len);
-    /* Bytes of the range that are in memory; -errno when that cannot be known. */
-    int64_t (*resident)(void *host, size_t len);
+    /*
+     * For each range, by rising address, the bytes in memory; -errno when that
+     * cannot be known.
+     */
+    void (*resident)(const struct iovec *iov, unsigned count, int64_t *bytes);
     /* Bytes that this mapping itself holds, in memory or in swap; or -errno. */
     int64_t (*mapped)(void *host, size_t len);
     /* Bytes that can still be swapped to a block device. */

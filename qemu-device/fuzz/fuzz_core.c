@@ -175,6 +175,14 @@ static int64_t nothing_left(void *host, size_t len)
     return 0;
 }
 
+static void none_resident(const struct iovec *iov, unsigned count, int64_t *bytes)
+{
+    for (unsigned i = 0; i < count; i++) {
+        CHECK(i == 0 || iov[i].iov_base >= iov[i - 1].iov_base);
+        bytes[i] = nothing_left(iov[i].iov_base, iov[i].iov_len);
+    }
+}
+
 static uint64_t swap_room(void)
 {
     return UINT64_MAX;
@@ -187,7 +195,7 @@ static const TideOps ops = {
 
 static const TideHost host = {
     .advise = advise, .advise_vec = advise_vec, .punch = punch,
-    .resident = nothing_left, .mapped = nothing_left, .swap_room = swap_room,
+    .resident = none_resident, .mapped = nothing_left, .swap_room = swap_room,
 };
 
 static uint64_t take(Input *in, unsigned bytes)

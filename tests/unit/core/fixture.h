@@ -55,6 +55,8 @@ typedef struct Bench {
     int bad_rc;
     int bad_advice;             /* ... only this advice; 0: any */
     int64_t resident;           /* bytes said to remain in a range */
+    uint64_t stays;             /* a range that begins here is said to remain */
+    unsigned looks;             /* at what remains in memory */
     int64_t mapped;
     uint64_t swap_room;
 

@@ -251,6 +251,24 @@ static void test_vector_fails_in_the_middle(void **state)
     assert_int_equal(bench.vectors, 1);
 }
 
+/* One look at all ranges of a call, and each answer is about its own. */
+static void test_one_look_for_many(void **state)
+{
+    (void)state;
+    bench.stays = ANON_HOST + 4 * EXTENT;
+    for (unsigned i = 0; i < 4; i++) {
+        submit(desc(ANON_GPA + 2 * i * EXTENT, 1, TIDE_PCI_INTENT_DISCARD));
+    }
+    assert_int_equal(run(), TIDE_RUN_IDLE);
+    assert_int_equal(bench.looks, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        answered(complete(), TIDE_PCI_ST_OK, 1, i == 2 ? 0 : TIDE_PCI_CPL_ZEROED,
+                 TIDE_PCI_ACTION_DISCARD);
+    }
+    assert_int_equal(stats().intents[TIDE_PCI_INTENT_DISCARD].verified_bytes,
+                     3 * EXTENT);
+}
+
 /* A kernel that takes no vectors is not asked again. */
 static void test_kernel_without_vectors(void **state)
 {
@@ -380,6 +398,7 @@ int main(void)
         BENCH_TEST(test_memory_is_replaced),
         BENCH_TEST(test_refused_midway),
         BENCH_TEST(test_vector_fails_in_the_middle),
+        BENCH_TEST(test_one_look_for_many),
         BENCH_TEST(test_kernel_without_vectors),
         BENCH_TEST(test_every_backing),
         BENCH_TEST(test_no_holes),

@@ -48,6 +48,15 @@ static void test_swap_priorities(void **state)
                      10 * 1024);
 }
 
+static int64_t resident(void *p, size_t len)
+{
+    struct iovec iov = { p, len };
+    int64_t bytes;
+
+    tide_host_linux.resident(&iov, 1, &bytes);
+    return bytes;
+}
+
 static void test_discard_really_discards(void **state)
 {
     const TideHost *host = &tide_host_linux;
@@ -59,12 +68,12 @@ static void test_discard_really_discards(void **state)
     assert_ptr_not_equal(p, MAP_FAILED);
     madvise(p, len, MADV_NOHUGEPAGE);
     memset(p, 0x5a, len);
-    assert_int_equal(host->resident(p, len), len);
+    assert_int_equal(resident(p, len), len);
     assert_int_equal(host->advise(p, len / 2, MADV_DONTNEED), 0);
-    assert_int_equal(host->resident(p, len), len / 2);
+    assert_int_equal(resident(p, len), len / 2);
     assert_int_equal(p[0], 0);
     assert_int_equal(p[len / 2], 0x5a);
-    assert_int_equal(host->resident(p, len), len / 2 + (size_t)sysconf(_SC_PAGESIZE));
+    assert_int_equal(resident(p, len), len / 2 + (size_t)sysconf(_SC_PAGESIZE));
     munmap(p, len);
 }
 
@@ -77,7 +86,40 @@ static void test_errors_are_negative_errno(void **state)
     assert_int_equal(host->advise(p, 4096, 12345), -EINVAL);
     munmap(p, 4096);
     assert_int_equal(host->advise(p, 4096, MADV_DONTNEED), -ENOMEM);
-    assert_int_equal(host->resident(p, 4096), -ENOMEM);
+    assert_int_equal(resident(p, 4096), -ENOMEM);
+}
+
+/* Each range for itself, whatever lies between them: memory, or nothing at all. */
+static void test_residency_of_many(void **state)
+{
+    size_t mib = 1024 * 1024;
+    unsigned char *p = mmap(NULL, 256 * mib, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct iovec iov[] = {
+        { p, 2 * mib }, { p + 4 * mib, 2 * mib }, { p + 6 * mib, mib },
+        { p + 9 * mib, mib }, { p + 40 * mib, 140 * mib }, { p + 200 * mib, mib },
+    };
+    const size_t in[] = { 2 * mib, 0, mib, 4096, 8192, 0 };
+    int64_t bytes[6];
+
+    (void)state;
+    assert_ptr_not_equal(p, MAP_FAILED);
+    madvise(p, 256 * mib, MADV_NOHUGEPAGE);
+    memset(p, 1, 4 * mib);
+    memset(p + 6 * mib, 1, 2 * mib);
+    p[9 * mib] = p[170 * mib] = p[179 * mib] = 1;
+    for (unsigned hole = 0; hole < 2; hole++) {
+        tide_host_linux.resident(iov, 6, bytes);
+        for (unsigned i = 0; i < 6; i++) {
+            assert_int_equal(bytes[i], in[i]);
+        }
+        munmap(p + 8 * mib, mib);
+    }
+    munmap(p + 200 * mib, mib);
+    tide_host_linux.resident(iov, 6, bytes);
+    assert_int_equal(bytes[4], in[4]);
+    assert_int_equal(bytes[5], -ENOMEM);
+    munmap(p, 256 * mib);
 }
 
 int main(void)
@@ -86,6 +128,7 @@ int main(void)
         cmocka_unit_test(test_swap_room),
         cmocka_unit_test(test_swap_priorities),
         cmocka_unit_test(test_discard_really_discards),
+        cmocka_unit_test(test_residency_of_many),
         cmocka_unit_test(test_errors_are_negative_errno),
     };
 
