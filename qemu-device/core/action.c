@@ -31,7 +31,7 @@
       .supported = true, __VA_ARGS__ }
 
 #define DONTNEED_ANON VERB(MADV_DONTNEED, DISCARD, .vec = true, \
-    .flags = TIDE_PCI_CPL_ZEROED, .leaves = TIDE_LEAVES_MEMORY)
+    .flags = TIDE_PCI_CPL_ZEROED, .leaves = TIDE_LEAVES_BOTH)
 /*
  * Through madvise(2) rather than on the file, so that whoever watches the
  * mapping with userfaultfd hears of it.

@@ -48,125 +48,6 @@ static int linux_punch(int fd, uint64_t offset, uint64_t len)
                      (off_t)offset, (off_t)len) ? -errno : 0;
 }
 
-/* Nearly always none is there: look at eight pages at once first. */
-static size_t count_resident(const unsigned char *vec, size_t pages)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < pages; i += 8) {
-        uint64_t word = 0;
-        size_t n = pages - i < 8 ? pages - i : 8;
-
-        memcpy(&word, vec + i, n);
-        count += (size_t)__builtin_popcountll(word & UINT64_C(0x0101010101010101));
-    }
-    return count;
-}
-
-#define LOOK_PAGES 32768
-/* Looking past what lies between two ranges is cheaper than a call for each. */
-#define LOOK_GAP (UINT64_C(4) << 20)
-
-static int64_t resident_in(unsigned char *host, size_t len, unsigned char *vec)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t chunk = LOOK_PAGES * page;
-    size_t pages = 0;
-
-    for (size_t at = 0; at < len; at += chunk) {
-        size_t n = len - at < chunk ? len - at : chunk;
-
-        if (mincore(host + at, n, vec)) {
-            return -errno;
-        }
-        pages += count_resident(vec, n / page);
-    }
-    return (int64_t)(pages * page);
-}
-
-static size_t reach(const struct iovec *from, const struct iovec *to)
-{
-    return (size_t)((uintptr_t)to->iov_base + to->iov_len - (uintptr_t)from->iov_base);
-}
-
-/* How many ranges, from the first on, one look can take in. */
-static unsigned near(const struct iovec *iov, unsigned count)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned n = 1;
-
-    while (n < count && reach(iov, &iov[n]) <= LOOK_PAGES * page &&
-           reach(iov, &iov[n]) - reach(iov, &iov[n - 1]) <=
-           iov[n].iov_len + LOOK_GAP) {
-        n++;
-    }
-    return n;
-}
-
-/* False if there is a hole between them, or one of them is no memory. */
-static bool look_at(const struct iovec *iov, unsigned count, unsigned char *vec,
-                    int64_t *bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    if (mincore(iov[0].iov_base, reach(&iov[0], &iov[count - 1]), vec)) {
-        return false;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        size_t at = reach(&iov[0], &iov[i]) - iov[i].iov_len;
-
-        bytes[i] = (int64_t)(count_resident(vec + at / page,
-                                            iov[i].iov_len / page) * page);
-    }
-    return true;
-}
-
-static void linux_resident(const struct iovec *iov, unsigned count, int64_t *bytes)
-{
-    unsigned char vec[LOOK_PAGES];
-    unsigned n;
-
-    for (unsigned at = 0; at < count; at += n) {
-        n = near(&iov[at], count - at);
-        if (n > 1 && look_at(&iov[at], n, vec, &bytes[at])) {
-            continue;
-        }
-        for (unsigned i = at; i < at + n; i++) {
-            bytes[i] = resident_in(iov[i].iov_base, iov[i].iov_len, vec);
-        }
-    }
-}
-
-#define PAGEMAP_HERE (UINT64_C(3) << 62)        /* present, or in swap */
-
-/* Linux, Documentation/admin-guide/mm/pagemap.rst */
-static int64_t linux_mapped(void *host, size_t len)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    uint64_t entries[512];
-    int64_t bytes = 0;
-
-    if (fd < 0) {
-        return -errno;
-    }
-    for (size_t at = 0; at < len; at += sizeof(entries) / 8 * page) {
-        size_t n = (len - at) / page;
-        off_t offset = (off_t)(((uintptr_t)host + at) / page * 8);
-
-        n = n < 512 ? n : 512;
-        if (pread(fd, entries, n * 8, offset) != (ssize_t)(n * 8)) {
-            bytes = -EIO;
-            break;
-        }
-        for (size_t i = 0; i < n; i++) {
-            bytes += entries[i] & PAGEMAP_HERE ? (int64_t)page : 0;
-        }
-    }
-    close(fd);
-    return bytes;
-}
-
 typedef struct Swap {
     bool block;
     uint64_t room;
@@ -230,7 +111,6 @@ const TideHost tide_host_linux = {
     .advise = linux_advise,
     .advise_vec = linux_advise_vec,
     .punch = linux_punch,
-    .resident = linux_resident,
-    .mapped = linux_mapped,
+    .remains = tide_remains,
     .swap_room = linux_swap_room,
 };

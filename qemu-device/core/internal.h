@@ -43,13 +43,6 @@ struct TideCore {
     bool no_vec;                /* ... or process_madvise(2) for this */
 };
 
-/* How it is seen that memory left. */
-typedef enum TideLeaves {
-    TIDE_LEAVES_NOT,
-    TIDE_LEAVES_MEMORY,         /* no longer in memory: mincore(2) */
-    TIDE_LEAVES_MAPPING         /* no longer our own copy: the file's may be in memory */
-} TideLeaves;
-
 /* What is asked of the host for an intent on a backing. */
 typedef struct TideVerb {
     int advice;
@@ -103,6 +96,12 @@ uint16_t tide_validate(TideCore *core, TideRequest *req);
 void tide_schedule(TideCore *core, TidePass *pass);
 /* Cut the first span off sorted requests. */
 TideSpan tide_next_span(TideRequest **reqs, unsigned count);
+
+/* residency.c: TideHost.remains of the real host. */
+void tide_remains(const struct iovec *iov, unsigned count, TideLeaves where,
+                  int64_t *bytes);
+/* TIDE_LEAVES_MAPPING on a kernel without PAGEMAP_SCAN. */
+void tide_mapped(const struct iovec *iov, unsigned count, int64_t *bytes);
 
 /* action.c */
 TideVerb tide_choose(TideCore *core, const TideRequest *req, uint64_t len);

@@ -122,6 +122,14 @@ typedef struct TideOps {
     void (*answered)(void *opaque, const TideRequest *req);
 } TideOps;
 
+/* What an action takes memory out of, and so where to look for what remains. */
+typedef enum TideLeaves {
+    TIDE_LEAVES_NOTHING,
+    TIDE_LEAVES_MEMORY,         /* RAM, whoever has it there */
+    TIDE_LEAVES_MAPPING,        /* our mapping, in RAM or in swap; the file may stay */
+    TIDE_LEAVES_BOTH            /* ... of memory that is nobody else's: the same */
+} TideLeaves;
+
 /* The host's side of the actions, replaceable by tests. */
 typedef struct TideHost {
     /* madvise(2); 0 or -errno. */
@@ -135,12 +143,11 @@ typedef struct TideHost {
     /* Make a hole in a file; 0 or -errno. */
     int (*punch)(int fd, uint64_t offset, uint64_t len);
     /*
-     * For each range, by rising address, the bytes in memory; -errno when that
-     * cannot be known.
+     * For each range, by rising address, the bytes that remain there; -errno
+     * when that cannot be known.
      */
-    void (*resident)(const struct iovec *iov, unsigned count, int64_t *bytes);
-    /* Bytes that this mapping itself holds, in memory or in swap; or -errno. */
-    int64_t (*mapped)(void *host, size_t len);
+    void (*remains)(const struct iovec *iov, unsigned count, TideLeaves where,
+                    int64_t *bytes);
     /* Bytes that can still be swapped to a block device. */
     uint64_t (*swap_room)(void);
 } TideHost;

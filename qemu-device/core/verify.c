@@ -3,8 +3,8 @@
 #include "internal.h"
 
 /* All at once: a look at each range costs as much as a tenth of its discard. */
-static void look_in_memory(TideCore *core, const TidePass *pass, const bool *good,
-                           int64_t *bytes)
+static void look(TideCore *core, const TidePass *pass, const bool *good,
+                 int64_t *bytes)
 {
     struct iovec iov[TIDE_PENDING_MAX];
     int64_t found[TIDE_PENDING_MAX];
@@ -16,20 +16,10 @@ static void look_in_memory(TideCore *core, const TidePass *pass, const bool *goo
             iov[count++].iov_len = pass->spans[i].len;
         }
     }
-    core->host.resident(iov, count, found);
+    core->host.remains(iov, count, pass->verb.leaves, found);
     for (unsigned i = pass->count; i--; ) {
         if (good[i]) {
             bytes[i] = found[--count];
-        }
-    }
-}
-
-static void look_in_mapping(TideCore *core, const TidePass *pass, const bool *good,
-                            int64_t *bytes)
-{
-    for (unsigned i = 0; i < pass->count; i++) {
-        if (good[i]) {
-            bytes[i] = core->host.mapped(pass->spans[i].host, pass->spans[i].len);
         }
     }
 }
@@ -55,21 +45,11 @@ void tide_verify(TideCore *core, const TidePass *pass, const bool *good,
 {
     int64_t bytes[TIDE_PENDING_MAX];
 
-    for (unsigned i = 0; i < pass->count; i++) {
-        proven[i] = false;
-    }
-    switch (pass->verb.leaves) {
-    case TIDE_LEAVES_NOT:
-        return;
-    case TIDE_LEAVES_MEMORY:
-        look_in_memory(core, pass, good, bytes);
-        break;
-    case TIDE_LEAVES_MAPPING:
-        look_in_mapping(core, pass, good, bytes);
-        break;
+    if (pass->verb.leaves != TIDE_LEAVES_NOTHING) {
+        look(core, pass, good, bytes);
     }
     for (unsigned i = 0; i < pass->count; i++) {
-        proven[i] = good[i] &&
+        proven[i] = good[i] && pass->verb.leaves != TIDE_LEAVES_NOTHING &&
             count_left(core, &pass->verb, &pass->spans[i], bytes[i]);
     }
 }

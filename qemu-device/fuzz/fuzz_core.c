@@ -169,17 +169,14 @@ static int punch(int fd, uint64_t offset, uint64_t len)
     return 0;
 }
 
-static int64_t nothing_left(void *host, size_t len)
+static void nothing_remains(const struct iovec *iov, unsigned count,
+                            TideLeaves where, int64_t *bytes)
 {
-    region_of(host, len);
-    return 0;
-}
-
-static void none_resident(const struct iovec *iov, unsigned count, int64_t *bytes)
-{
+    CHECK(where == TIDE_LEAVES_MEMORY || where == TIDE_LEAVES_BOTH);
     for (unsigned i = 0; i < count; i++) {
         CHECK(i == 0 || iov[i].iov_base >= iov[i - 1].iov_base);
-        bytes[i] = nothing_left(iov[i].iov_base, iov[i].iov_len);
+        region_of(iov[i].iov_base, iov[i].iov_len);
+        bytes[i] = 0;
     }
 }
 
@@ -195,7 +192,7 @@ static const TideOps ops = {
 
 static const TideHost host = {
     .advise = advise, .advise_vec = advise_vec, .punch = punch,
-    .resident = none_resident, .mapped = nothing_left, .swap_room = swap_room,
+    .remains = nothing_remains, .swap_room = swap_room,
 };
 
 static uint64_t take(Input *in, unsigned bytes)

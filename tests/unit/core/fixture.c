@@ -136,19 +136,16 @@ static int fake_punch(int fd, uint64_t offset, uint64_t len)
     return record(offset, len, PUNCH);
 }
 
-static void fake_resident(const struct iovec *iov, unsigned count, int64_t *bytes)
+static void fake_remains(const struct iovec *iov, unsigned count, TideLeaves where,
+                         int64_t *bytes)
 {
+    int64_t said = where == TIDE_LEAVES_MAPPING ? bench.mapped : bench.resident;
+
+    assert_int_not_equal(where, TIDE_LEAVES_NOTHING);
     bench.looks++;
     for (unsigned i = 0; i < count; i++) {
-        bytes[i] = (uintptr_t)iov[i].iov_base == bench.stays ? (int64_t)EXTENT : bench.resident;
+        bytes[i] = (uintptr_t)iov[i].iov_base == bench.stays ? (int64_t)EXTENT : said;
     }
-}
-
-static int64_t fake_mapped(void *host, size_t len)
-{
-    (void)host;
-    (void)len;
-    return bench.mapped;
 }
 
 static uint64_t fake_swap_room(void)
@@ -168,8 +165,7 @@ static const TideHost host = {
     .advise = fake_advise,
     .advise_vec = fake_advise_vec,
     .punch = fake_punch,
-    .resident = fake_resident,
-    .mapped = fake_mapped,
+    .remains = fake_remains,
     .swap_room = fake_swap_room,
 };
 

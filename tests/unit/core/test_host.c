@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "internal.h"
 
 #define HEAD "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 
@@ -53,7 +54,7 @@ static int64_t resident(void *p, size_t len)
     struct iovec iov = { p, len };
     int64_t bytes;
 
-    tide_host_linux.resident(&iov, 1, &bytes);
+    tide_host_linux.remains(&iov, 1, TIDE_LEAVES_MEMORY, &bytes);
     return bytes;
 }
 
@@ -90,7 +91,7 @@ static void test_errors_are_negative_errno(void **state)
 }
 
 /* Each range for itself, whatever lies between them: memory, or nothing at all. */
-static void test_residency_of_many(void **state)
+static void test_remains_of_many(void **state)
 {
     size_t mib = 1024 * 1024;
     unsigned char *p = mmap(NULL, 256 * mib, PROT_READ | PROT_WRITE,
@@ -99,7 +100,7 @@ static void test_residency_of_many(void **state)
         { p, 2 * mib }, { p + 4 * mib, 2 * mib }, { p + 6 * mib, mib },
         { p + 9 * mib, mib }, { p + 40 * mib, 140 * mib }, { p + 200 * mib, mib },
     };
-    const size_t in[] = { 2 * mib, 0, mib, 4096, 8192, 0 };
+    const size_t in[] = { 2 * mib, 0, mib, 4096, 8192, 512 * 1024 };
     int64_t bytes[6];
 
     (void)state;
@@ -108,18 +109,61 @@ static void test_residency_of_many(void **state)
     memset(p, 1, 4 * mib);
     memset(p + 6 * mib, 1, 2 * mib);
     p[9 * mib] = p[170 * mib] = p[179 * mib] = 1;
+    /* More pieces than one look tells of. */
+    for (size_t i = 0; i < mib; i += 8192) {
+        p[200 * mib + i] = 1;
+    }
     for (unsigned hole = 0; hole < 2; hole++) {
-        tide_host_linux.resident(iov, 6, bytes);
+        for (TideLeaves where = TIDE_LEAVES_MEMORY; where <= TIDE_LEAVES_BOTH; where++) {
+            tide_host_linux.remains(iov, 6, where, bytes);
+            for (unsigned i = 0; i < 6; i++) {
+                assert_int_equal(bytes[i], in[i]);
+            }
+        }
+        tide_mapped(iov, 6, bytes);
         for (unsigned i = 0; i < 6; i++) {
             assert_int_equal(bytes[i], in[i]);
         }
         munmap(p + 8 * mib, mib);
     }
     munmap(p + 200 * mib, mib);
-    tide_host_linux.resident(iov, 6, bytes);
+    tide_host_linux.remains(iov, 6, TIDE_LEAVES_MEMORY, bytes);
     assert_int_equal(bytes[4], in[4]);
     assert_int_equal(bytes[5], -ENOMEM);
     munmap(p, 256 * mib);
+}
+
+/* What others brought into RAM stays there; that our copy went is another question. */
+static void test_remains_of_a_file(void **state)
+{
+    size_t len = 4 * 1024 * 1024;
+    int fd = memfd_create("remains", 0);
+    unsigned char *other, *p;
+    struct iovec iov;
+    int64_t bytes;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)len), 0);
+    other = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    iov = (struct iovec) { p, len };
+    memset(other, 1, len);
+    memset(p, 2, len / 2);
+    tide_host_linux.remains(&iov, 1, TIDE_LEAVES_MAPPING, &bytes);
+    assert_true(bytes >= (int64_t)len / 2);
+    tide_mapped(&iov, 1, &bytes);
+    assert_true(bytes >= (int64_t)len / 2);
+    assert_int_equal(madvise(p, len, MADV_DONTNEED), 0);
+    tide_mapped(&iov, 1, &bytes);
+    assert_int_equal(bytes, 0);
+    tide_host_linux.remains(&iov, 1, TIDE_LEAVES_MAPPING, &bytes);
+    assert_int_equal(bytes, 0);
+    tide_host_linux.remains(&iov, 1, TIDE_LEAVES_MEMORY, &bytes);
+    assert_int_equal(bytes, len);
+    munmap(p, len);
+    munmap(other, len);
+    close(fd);
 }
 
 int main(void)
@@ -128,7 +172,8 @@ int main(void)
         cmocka_unit_test(test_swap_room),
         cmocka_unit_test(test_swap_priorities),
         cmocka_unit_test(test_discard_really_discards),
-        cmocka_unit_test(test_residency_of_many),
+        cmocka_unit_test(test_remains_of_many),
+        cmocka_unit_test(test_remains_of_a_file),
         cmocka_unit_test(test_errors_are_negative_errno),
     };
 

@@ -14,9 +14,11 @@ static int ignore_advise(void *mem, size_t len, int advice)
     return 0;
 }
 
-static void nothing_left(const struct iovec *iov, unsigned count, int64_t *bytes)
+static void nothing_remains(const struct iovec *iov, unsigned count,
+                            TideLeaves where, int64_t *bytes)
 {
     (void)iov;
+    (void)where;
     memset(bytes, 0, count * sizeof(*bytes));
 }
 
@@ -65,7 +67,7 @@ static void test_host_that_lies(void **state)
     (void)state;
     host.advise = ignore_advise;
     assert_int_equal(tide_selfcheck(TIDE_BACKING_ANON, &host), TIDE_PROOF_FAILED);
-    host.resident = nothing_left;
+    host.remains = nothing_remains;
     assert_int_equal(tide_selfcheck(TIDE_BACKING_ANON, &host), TIDE_PROOF_FAILED);
     assert_int_equal(tide_selfcheck(TIDE_BACKING_SHMEM, &host), TIDE_PROOF_FAILED);
 }
