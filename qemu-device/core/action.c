@@ -114,6 +114,11 @@ bool tide_backing_supported(TideBacking backing, uint16_t intent)
     return verbs[intent][backing].supported;
 }
 
+TideLeaves tide_backing_leaves(TideBacking backing)
+{
+    return verbs[TIDE_PCI_INTENT_DISCARD][backing].leaves;
+}
+
 static bool populates(const TideVerb *verb)
 {
     return verb->action == TIDE_PCI_ACTION_POPULATE;

@@ -239,6 +239,8 @@ TideProof tide_core_proof(const TideCore *core, TideBacking backing);
 /* TIDE_PCI_RECLAIM_*: what the backings present and their proofs come to. */
 uint32_t tide_core_reclaim(const TideCore *core);
 bool tide_backing_supported(TideBacking backing, uint16_t intent);
+/* Where to look for what remains of discarded memory. */
+TideLeaves tide_backing_leaves(TideBacking backing);
 /* A short name for messages, e.g. "private-file". */
 const char *tide_backing_name(TideBacking backing);
 /* Try DISCARD on scratch memory of that kind: it must leave, and its neighbours stay. */

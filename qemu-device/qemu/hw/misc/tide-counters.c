@@ -38,6 +38,12 @@ void tide_get_stats(TideState *s, TideStats *stats)
     }
 }
 
+uint64_t tide_get_signals(TideState *s, const uint64_t *counter)
+{
+    QEMU_LOCK_GUARD(&s->lock);
+    return *counter;
+}
+
 uint32_t tide_get_status(TideState *s)
 {
     return s->core ? tide_core_status(s->core) : 0;
@@ -185,9 +191,9 @@ static void tide_get_device_counter(Object *obj, Visitor *v, const char *name,
                                     void *opaque, Error **errp)
 {
     const TideCounter *counter = opaque;
-    uint64_t value;
+    TideState *s = TIDE(obj);
+    uint64_t value = tide_get_signals(s, (void *)((char *)s + counter->offset));
 
-    memcpy(&value, (char *)TIDE(obj) + counter->offset, sizeof(value));
     visit_type_uint64(v, name, &value, errp);
 }
 
@@ -210,6 +216,14 @@ static void tide_get_latency(Object *obj, Visitor *v, const char *name,
 
     tide_get_stats(TIDE(obj), &stats);
     tide_visit_latency(&stats, v, name, errp);
+}
+
+static void tide_get_discarded_now(Object *obj, Visitor *v, const char *name,
+                                   void *opaque, Error **errp)
+{
+    uint64_t value = tide_discarded_now(TIDE(obj));
+
+    visit_type_uint64(v, name, &value, errp);
 }
 
 static void tide_get_depth(Object *obj, Visitor *v, const char *name,
@@ -292,7 +306,7 @@ static void tide_put_intents(Visitor *v, const TideStats *stats)
 static void tide_put_interrupts(Visitor *v, TideState *s, const TideStats *stats)
 {
     tide_begin_object(v, "interrupts");
-    tide_put_u64(v, "sent", s->interrupts);
+    tide_put_u64(v, "sent", tide_get_signals(s, &s->interrupts));
     tide_put_u64(v, "suppressed", stats->suppressed);
     tide_end_object(v);
 }
@@ -341,12 +355,13 @@ static void tide_get_all(Object *obj, Visitor *v, const char *name,
     tide_put_u64(v, "done-ok", stats.answers[TIDE_PCI_ST_OK]);
     tide_put_refused(v, &stats);
     tide_put_intents(v, &stats);
+    tide_put_u64(v, "discarded-now-bytes", tide_discarded_now(s));
     tide_put_u64(v, "host-calls", stats.advise_calls);
     tide_put_u64(v, "vectors", stats.vectors);
     tide_put_u64(v, "merged", stats.merged);
     tide_put_interrupts(v, s, &stats);
-    tide_put_u64(v, "doorbells", s->doorbells);
-    tide_put_u64(v, "resets", s->resets);
+    tide_put_u64(v, "doorbells", tide_get_signals(s, &s->doorbells));
+    tide_put_u64(v, "resets", tide_get_signals(s, &s->resets));
     tide_put_u64(v, "rings-broken", stats.broken);
     tide_put_u64(v, "throttled", stats.throttled);
     tide_put_latency(v, &stats);
@@ -390,6 +405,8 @@ void tide_class_add_counters(ObjectClass *klass)
              "microseconds, the last one all beyond");
     tide_add(klass, "depth", "uint32", tide_get_depth, NULL,
              "descriptors submitted and not answered now");
+    tide_add(klass, "discarded-now-bytes", "uint64", tide_get_discarded_now, NULL,
+             "bytes that were discarded and that the host still does without");
     tide_add(klass, "stats", "TideStats", tide_get_all, NULL,
              "all counters, the state and the kinds of memory as one object");
     tide_add_str(klass, "state", tide_get_state,

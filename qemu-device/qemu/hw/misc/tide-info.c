@@ -100,6 +100,13 @@ static void tide_print_backings(GString *buf, TideState *s)
     g_string_append(buf, ")\n");
 }
 
+static void tide_print_discarded(GString *buf, TideState *s)
+{
+    g_autofree char *bytes = size_to_str(tide_discarded_now(s));
+
+    g_string_append_printf(buf, LABEL "%s\n", "discarded now", bytes);
+}
+
 static void tide_print(GString *buf, TideState *s)
 {
     g_autofree char *path = object_get_canonical_path(OBJECT(s));
@@ -117,6 +124,7 @@ static void tide_print(GString *buf, TideState *s)
                            tide_get_queued(s));
     tide_print_refused(buf, &stats);
     tide_print_intents(buf, &stats);
+    tide_print_discarded(buf, s);
     g_string_append_printf(buf, LABEL "%" PRIu64 ", of them %" PRIu64
                            " for several ranges; %" PRIu64 " requests merged, "
                            "throttled %" PRIu64 " times\n", "host calls",
@@ -125,9 +133,11 @@ static void tide_print(GString *buf, TideState *s)
     tide_print_latency(buf, &stats);
     g_string_append_printf(buf, LABEL "%" PRIu64 " doorbells, %" PRIu64
                            " interrupts, %" PRIu64 " suppressed\n", "signals",
-                           s->doorbells, s->interrupts, stats.suppressed);
+                           tide_get_signals(s, &s->doorbells),
+                           tide_get_signals(s, &s->interrupts), stats.suppressed);
     g_string_append_printf(buf, LABEL "%" PRIu64 ", rings broken %" PRIu64
-                           " times\n", "resets", s->resets, stats.broken);
+                           " times\n", "resets", tide_get_signals(s, &s->resets),
+                           stats.broken);
     tide_print_backings(buf, s);
 }
 

@@ -115,6 +115,13 @@ static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
     g_array_append_val(s->next_ram, ram);
 }
 
+static void tide_ram_del(MemoryListener *listener, MemoryRegionSection *section)
+{
+    tide_discarded_forget(container_of(listener, TideState, listener),
+                          section->offset_within_address_space,
+                          int128_get64(section->size));
+}
+
 uint32_t tide_ram_backings(GArray *ram)
 {
     uint32_t mask = 0;
@@ -225,6 +232,7 @@ void tide_ram_start(TideState *s)
         .begin = tide_ram_begin,
         .region_add = tide_ram_add,
         .region_nop = tide_ram_add,
+        .region_del = tide_ram_del,
         .commit = tide_ram_commit,
     };
     memory_listener_register(&s->listener, &address_space_memory);

@@ -6,10 +6,11 @@
  * the worker thread, interrupts, stop and reset. Guest RAM is in tide-ram.c,
  * counters are in tide-counters.c.
  *
- * A doorbell only wakes the worker. The worker runs without the BQL and never
- * takes it: interrupts go through a bottom half, the RAM map is handed to it by
- * a memory listener. Stop, reset and unplug wait, with the BQL held, until it
- * is out of madvise, which one slice bounds.
+ * A doorbell only wakes the worker, and with KVM the kernel does that itself.
+ * The worker runs without the BQL and never takes it: interrupts go through a
+ * bottom half, the RAM map is handed to it by a memory listener. Stop, reset and
+ * unplug wait, with the BQL held, until it is out of madvise, which one slice
+ * bounds.
  */
 
 #include "qemu/osdep.h"
@@ -17,6 +18,7 @@
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
 #include "qemu/rcu.h"
+#include "qemu/timer.h"
 #include "qemu/units.h"
 #include "qapi/error.h"
 #include "migration/misc.h"
@@ -56,6 +58,7 @@ static void tide_end(void *opaque)
 }
 
 #define TIDE_INHIBITED_POLL_MS 100
+#define TIDE_EMPTY_RUNS 64
 
 static void tide_notify(void *opaque)
 {
@@ -78,6 +81,9 @@ static void tide_acted(void *opaque, const void *host, uint64_t len,
 
 static void tide_answered(void *opaque, const TideRequest *req)
 {
+    if (req->action == TIDE_PCI_ACTION_DISCARD) {
+        tide_discarded_add(opaque, req->gpa, req->done);
+    }
     trace_tide_completion(opaque, req->cookie, req->status,
                           req->done >> TIDE_PCI_EXTENT_SHIFT, req->cpl_flags,
                           req->action);
@@ -102,23 +108,52 @@ static const TideOps tide_ops = {
 
 /* ---- Worker ---- */
 
-/* With @lock held; it is let go of while waiting. */
-static void tide_sleep(TideState *s, int ms)
+/* The kernel counts those that came while nobody looked. */
+static void tide_hear_doorbells(TideState *s)
 {
-    if (ms < 0) {
-        qemu_cond_wait(&s->wake, &s->lock);
-    } else {
-        qemu_cond_timedwait(&s->wake, &s->lock, ms);
+    uint64_t count;
+
+    if (read(event_notifier_get_fd(&s->doorbell), &count, sizeof(count)) ==
+        sizeof(count)) {
+        trace_tide_doorbell(s, count);
+        s->doorbells += count;
+        s->kicked = true;
     }
+}
+
+/* With @lock held; it is let go of while waiting. @ns below 0: until woken. */
+static void tide_sleep(TideState *s, int64_t ns, bool hear_doorbells)
+{
+    GPollFD fds[] = {
+        { .fd = event_notifier_get_fd(&s->wake), .events = G_IO_IN },
+        { .fd = event_notifier_get_fd(&s->doorbell), .events = G_IO_IN },
+    };
+
+    qemu_mutex_unlock(&s->lock);
+    qemu_poll_ns(fds, hear_doorbells ? 2 : 1, ns);
+    qemu_mutex_lock(&s->lock);
+    event_notifier_test_and_clear(&s->wake);
+    tide_hear_doorbells(s);
 }
 
 /* Nobody tells us that the host allows discards again: look now and then. */
 static void tide_watch_inhibitor(TideState *s)
 {
-    tide_sleep(s, TIDE_INHIBITED_POLL_MS);
+    tide_sleep(s, TIDE_INHIBITED_POLL_MS * SCALE_MS, true);
     if (!ram_block_discard_is_disabled() && !migration_in_incoming_postcopy() &&
         tide_core_set_inhibited(s->core, false)) {
         tide_notify(s);
+    }
+}
+
+/*
+ * A guest that rings for nothing, again and again, gets a look a millisecond:
+ * else it would keep this thread busy and, with it, a host's processor.
+ */
+static void tide_count_empty_run(TideState *s)
+{
+    if (++s->empty_runs > TIDE_EMPTY_RUNS) {
+        tide_sleep(s, SCALE_MS, false);
     }
 }
 
@@ -138,16 +173,20 @@ static void tide_run_once(TideState *s)
     trace_tide_run(s, run);
     switch (run) {
     case TIDE_RUN_MORE:
+        s->empty_runs = 0;
         s->kicked = true;
         break;
     case TIDE_RUN_WAIT:
-        tide_sleep(s, MIN(tide_core_wait_ns(s->core) / SCALE_MS + 1, 1000));
+        tide_sleep(s, MIN(tide_core_wait_ns(s->core), NANOSECONDS_PER_SECOND), true);
         s->kicked = true;
         break;
     case TIDE_RUN_NO_ROOM:
         /* Nobody tells us that completions were read. */
-        tide_sleep(s, 1);
+        tide_sleep(s, SCALE_MS, false);
         s->kicked = true;
+        break;
+    case TIDE_RUN_IDLE:
+        tide_count_empty_run(s);
         break;
     default:
         break;
@@ -170,7 +209,7 @@ static void *tide_worker(void *opaque)
         } else if (tide_core_status(s->core) & TIDE_PCI_STATUS_INHIBITED) {
             tide_watch_inhibitor(s);
         } else {
-            tide_sleep(s, -1);
+            tide_sleep(s, -1, true);
         }
     }
     qemu_mutex_unlock(&s->lock);
@@ -181,7 +220,7 @@ static void *tide_worker(void *opaque)
 static void tide_kick(TideState *s)
 {
     s->kicked = true;
-    qemu_cond_signal(&s->wake);
+    event_notifier_set(&s->wake);
 }
 
 static void tide_raise_irq(void *opaque)
@@ -242,15 +281,15 @@ static void tide_reset_now(TideState *s, const char *why)
     qemu_mutex_lock(&s->lock);
     tide_core_reset(s->core);
     s->reset_requested = false;
+    s->resets++;
     qemu_mutex_unlock(&s->lock);
     tide_resume(s);
 
     qatomic_set(&s->irq_pending, false);
-    s->resets++;
     trace_tide_reset(s, why);
 }
 
-/* ---- Registers and configuration space; under the BQL ---- */
+/* ---- Registers, which may come without the BQL, and configuration space ---- */
 
 static uint64_t tide_reg_read(void *opaque, hwaddr offset, unsigned size)
 {
@@ -275,8 +314,7 @@ static void tide_reg_write(void *opaque, hwaddr offset, uint64_t value,
     event = tide_core_reg_write(s->core, offset, value, size);
     switch (event) {
     case TIDE_REG_DOORBELL:
-        s->doorbells++;
-        tide_kick(s);
+        event_notifier_set(&s->doorbell);
         break;
     case TIDE_REG_ENABLE:
         tide_kick(s);
@@ -284,7 +322,7 @@ static void tide_reg_write(void *opaque, hwaddr offset, uint64_t value,
     case TIDE_REG_RESET:
         s->resets++;
         s->reset_requested = true;
-        qemu_cond_signal(&s->wake);
+        event_notifier_set(&s->wake);
         break;
     default:
         break;
@@ -398,6 +436,7 @@ static bool tide_init_bars(TideState *s, Error **errp)
     }
     memory_region_init_io(&s->regs, OBJECT(s), &tide_reg_ops, s, "tide-regs",
                           TIDE_PCI_REGS_SIZE);
+    tide_enable_lockless_io(&s->regs);
     pci_register_bar(pci, TIDE_PCI_BAR_REGS, PCI_BASE_ADDRESS_SPACE_MEMORY,
                      &s->regs);
     pci_register_bar(pci, TIDE_PCI_BAR_RINGS, PCI_BASE_ADDRESS_SPACE_MEMORY |
@@ -411,6 +450,17 @@ static bool tide_init_bars(TideState *s, Error **errp)
     return true;
 }
 
+static bool tide_init_notifiers(TideState *s, Error **errp)
+{
+    int rc = event_notifier_init(&s->wake, 0);
+
+    rc = rc ?: event_notifier_init(&s->doorbell, 0);
+    if (rc) {
+        error_setg_errno(errp, -rc, "tide cannot make an eventfd");
+    }
+    return !rc;
+}
+
 static void tide_start(TideState *s)
 {
     s->core = tide_core_new(&s->config, memory_region_get_ram_ptr(&s->rings),
@@ -418,11 +468,11 @@ static void tide_start(TideState *s)
     /* The properties were checked: what is left is memory, and g_malloc's way. */
     g_assert(s->core);
     s->irq_bh = tide_bh_new(tide_raise_irq, s);
-    qemu_mutex_init(&s->lock);
-    qemu_cond_init(&s->wake);
-    qemu_cond_init(&s->parked);
-
     tide_ram_start(s);
+    if (s->ioeventfd) {
+        memory_region_add_eventfd(&s->regs, TIDE_PCI_REG_DOORBELL, 4, false, 0,
+                                  &s->doorbell);
+    }
 
     s->vm_running = runstate_is_running();
     s->vm_state = tide_add_vm_state_handler(DEVICE(s), tide_vm_state, s);
@@ -436,19 +486,18 @@ static void tide_exit(PCIDevice *pci)
 
     qemu_mutex_lock(&s->lock);
     s->exiting = true;
-    qemu_cond_signal(&s->wake);
+    event_notifier_set(&s->wake);
     qemu_mutex_unlock(&s->lock);
     qemu_thread_join(&s->thread);
 
     tide_migration_stop(s);
     qemu_del_vm_change_state_handler(s->vm_state);
     tide_ram_stop(s);
-    qemu_cond_destroy(&s->parked);
-    qemu_cond_destroy(&s->wake);
-    qemu_mutex_destroy(&s->lock);
     qemu_bh_delete(s->irq_bh);
-    tide_core_free(s->core);
-    s->core = NULL;
+    if (s->ioeventfd) {
+        memory_region_del_eventfd(&s->regs, TIDE_PCI_REG_DOORBELL, 4, false, 0,
+                                  &s->doorbell);
+    }
     if (s->exclusive) {
         ram_block_discard_require(false);
     }
@@ -460,7 +509,7 @@ static void tide_realize(PCIDevice *pci, Error **errp)
     TideState *s = TIDE(pci);
 
     if (!tide_check_properties(s, errp) || !tide_check_machine(errp) ||
-        !tide_init_bars(s, errp)) {
+        !tide_init_notifiers(s, errp) || !tide_init_bars(s, errp)) {
         return;
     }
     /*
@@ -495,6 +544,7 @@ TIDE_PROPERTIES tide_properties[] = {
                        config.max_pending_extents, 0),
     DEFINE_PROP_SIZE("max-bytes-per-second", TideState, config.max_bytes_per_s, 0),
     DEFINE_PROP_BOOL("exclusive", TideState, exclusive, true),
+    DEFINE_PROP_BOOL("ioeventfd", TideState, ioeventfd, true),
     TIDE_INTENT_PROP("discard", TIDE_PCI_INTENT_DISCARD),
     TIDE_INTENT_PROP("discard-lazy", TIDE_PCI_INTENT_DISCARD_LAZY),
     TIDE_INTENT_PROP("cold", TIDE_PCI_INTENT_COLD),
@@ -514,12 +564,35 @@ static const struct {
     { "max-bytes-per-second", "most bytes acted on in a second; 0: no limit" },
     { "exclusive", "keep devices away that pin guest memory (VFIO); off: answer "
       "INHIBITED while there is one" },
+    { "ioeventfd", "with KVM, let the kernel take doorbells without leaving the guest "
+      "for QEMU" },
     { "discard", "allow giving back dead memory at once" },
     { "discard-lazy", "allow giving back dead memory under pressure" },
     { "cold", "allow marking idle memory first in line for reclaim" },
     { "pageout", "allow handing idle memory to swap" },
     { "willneed", "allow populating memory ahead of its use" },
 };
+
+static void tide_instance_init(Object *obj)
+{
+    TideState *s = TIDE(obj);
+
+    qemu_mutex_init(&s->lock);
+    qemu_cond_init(&s->parked);
+}
+
+/* Only now is no vCPU left that was on its way to a register. */
+static void tide_instance_finalize(Object *obj)
+{
+    TideState *s = TIDE(obj);
+
+    tide_core_free(s->core);
+    g_free(s->discarded);
+    event_notifier_cleanup(&s->doorbell);
+    event_notifier_cleanup(&s->wake);
+    qemu_cond_destroy(&s->parked);
+    qemu_mutex_destroy(&s->lock);
+}
 
 static void tide_class_init(ObjectClass *klass, TIDE_CLASS_DATA)
 {
@@ -550,6 +623,8 @@ static const TypeInfo tide_info = {
     .name = TYPE_TIDE,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(TideState),
+    .instance_init = tide_instance_init,
+    .instance_finalize = tide_instance_finalize,
     .class_init = tide_class_init,
     .interfaces = (TIDE_INTERFACES[]) {
         { INTERFACE_CONVENTIONAL_PCI_DEVICE },

@@ -23,9 +23,10 @@ static void still_works(Tide *t)
     g_assert_true(ram_is(t, BASE, 1, 0));
 }
 
-static void test_doorbell_storm(void)
+/* Taken by the kernel with KVM, here by QEMU on its behalf; or by us. */
+static void test_doorbell_storm(gconstpointer props)
 {
-    Tide *t = tide_start(RAM_ARG, "");
+    Tide *t = tide_start(RAM_ARG, props);
     gint64 from;
 
     ram_fill(t, BASE, 1, 0x5a);
@@ -40,6 +41,8 @@ static void test_doorbell_storm(void)
     g_assert_cmpuint(tide_pop(t).status, ==, TIDE_PCI_ST_OK);
     g_assert_cmpuint(tide_counter(t, "requests"), ==, 1);
     still_works(t);
+    WAIT_FOR(tide_counter(t, "doorbells") ==
+             1 + (g_test_slow() ? STORM : STORM / 20));
     tide_stop(t);
 }
 
@@ -231,7 +234,9 @@ static void test_rate_limit(void)
 
 void tide_add_hostile_tests(void)
 {
-    qtest_add_func("/tide/hostile/doorbell-storm", test_doorbell_storm);
+    qtest_add_data_func("/tide/hostile/doorbell-storm", "", test_doorbell_storm);
+    qtest_add_data_func("/tide/hostile/doorbell-storm/no-ioeventfd",
+                        ",ioeventfd=off", test_doorbell_storm);
     qtest_add_func("/tide/hostile/rewritten-descriptor", test_rewritten_descriptor);
     qtest_add_func("/tide/hostile/self-overlapping", test_self_overlapping);
     qtest_add_func("/tide/hostile/msix-masked", test_msix_masked);

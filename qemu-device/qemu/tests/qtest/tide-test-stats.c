@@ -105,6 +105,7 @@ static void check_properties(Tide *t)
         { "completed", "completed" },
         { "abandoned", "abandoned" },
         { "depth", "depth" },
+        { "discarded-now-bytes", "discarded-now-bytes" },
         { "done-ok", "done-ok" },
         { "refused-invalid", "refused.invalid" },
         { "refused-range", "refused.range" },
@@ -259,6 +260,29 @@ static void test_merged_and_vectors(void)
     } else {
         EXPECT(t, { "merged", 2 }, { "vectors", 0 }, { "host-calls", 3 });
     }
+    check_properties(t);
+    tide_stop(t);
+}
+
+/* What was discarded and written again is not away any more. */
+static void test_discarded_now(gconstpointer ram)
+{
+    Tide *t = tide_start(ram, "");
+
+    EXPECT(t, { "discarded-now-bytes", 0 });
+    ram_fill(t, BASE, 16, 0x5a);
+    ask(t, 0, 8, DISCARD, TIDE_PCI_ST_OK);
+    EXPECT(t, { "discarded-now-bytes", 8 * EXTENT });
+    ram_fill(t, BASE + 3 * EXTENT, 2, 0x5a);
+    EXPECT(t, { "discarded-now-bytes", 6 * EXTENT });
+    ask(t, 4, 8, DISCARD, TIDE_PCI_ST_OK);
+    EXPECT(t, { "discarded-now-bytes", 11 * EXTENT });
+    ask(t, 12, 2, TIDE_PCI_INTENT_DISCARD_LAZY, TIDE_PCI_ST_OK);
+    ask(t, 14, 2, TIDE_PCI_INTENT_COLD, TIDE_PCI_ST_OK);
+    g_assert_cmpuint(number(t, "discarded-now-bytes"), >=, 11 * EXTENT);
+    g_assert_cmpuint(number(t, "discarded-now-bytes"), <=, 13 * EXTENT);
+    ram_fill(t, BASE, 16, 0x5a);
+    EXPECT(t, { "discarded-now-bytes", 0 });
     check_properties(t);
     tide_stop(t);
 }
@@ -456,6 +480,7 @@ static void test_info(void)
     says(after, "discard       24 MiB asked, 24 MiB acted on, "
          "24 MiB seen to leave, 0 B downgraded");
     says(after, "cold          8 MiB asked, 8 MiB acted on, 0 B downgraded");
+    says(after, "discarded now 24 MiB");
     says(after, "host calls    16, of them 0 for several ranges; "
          "0 requests merged, throttled 0 times");
     says(after, "signals       17 doorbells, 0 interrupts, 0 suppressed");
@@ -497,6 +522,11 @@ void tide_add_stats_tests(void)
     qtest_add_func("/tide/stats/work", test_work);
     qtest_add_func("/tide/stats/refused", test_refused);
     qtest_add_func("/tide/stats/merged-and-vectors", test_merged_and_vectors);
+    qtest_add_data_func("/tide/stats/discarded-now/anonymous", RAM_ARG,
+                        test_discarded_now);
+    qtest_add_data_func("/tide/stats/discarded-now/memfd", RAM_ARG
+                        "-machine memory-backend=m -object memory-backend-memfd,"
+                        "id=m,size=272M,share=on", test_discarded_now);
     qtest_add_func("/tide/stats/signals", test_signals);
     qtest_add_func("/tide/stats/throttled", test_throttled);
     qtest_add_func("/tide/stats/reclaim", test_reclaim);

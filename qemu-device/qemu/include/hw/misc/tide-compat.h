@@ -142,14 +142,11 @@ static inline void tide_rdm_unregister(MemoryRegion *mr, RamDiscardListener *rdl
         memory_region_get_ram_discard_manager(mr), rdl);
 }
 
-/* True if accesses to @mr come without the BQL from now on; from 10.2 on. */
-static inline bool tide_enable_lockless_io(MemoryRegion *mr)
+/* From 10.2 on accesses to @mr need not have the BQL. */
+static inline void tide_enable_lockless_io(MemoryRegion *mr)
 {
 #if QEMU_VERSION_MAJOR > 10 || (QEMU_VERSION_MAJOR == 10 && QEMU_VERSION_MINOR > 1)
     memory_region_enable_lockless_io(mr);
-    return true;
-#else
-    return false;
 #endif
 }
 

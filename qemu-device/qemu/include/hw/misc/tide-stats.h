@@ -27,6 +27,8 @@ extern const TideStatusName tide_refusal_names[TIDE_STATUSES - 1];
  * never realized too: it is off and has counted nothing.
  */
 void tide_get_stats(TideState *s, TideStats *stats);
+/* One of @s's own counters: doorbells, interrupts, resets. */
+uint64_t tide_get_signals(TideState *s, const uint64_t *counter);
 uint32_t tide_get_status(TideState *s);
 uint32_t tide_get_queued(TideState *s);
 const char *tide_state_name(TideState *s);

@@ -7,6 +7,7 @@
 #define HW_MISC_TIDE_H
 
 #include "hw/misc/tide-compat.h"
+#include "qemu/event_notifier.h"
 #include "qemu/notify.h"
 #include "qemu/thread.h"
 #include "qom/object.h"
@@ -37,6 +38,7 @@ struct TideState {
     /* Properties. */
     TideConfig config;
     bool exclusive;
+    bool ioeventfd;
 
     TideCore *core;
     MemoryRegion regs;
@@ -57,7 +59,8 @@ struct TideState {
      */
     QemuThread thread;
     QemuMutex lock;
-    QemuCond wake;              /* to the worker: look again */
+    EventNotifier wake;         /* to the worker: look again */
+    EventNotifier doorbell;     /* the same, from the guest */
     QemuCond parked;            /* from the worker: no longer busy */
     bool busy;                  /* the worker may be in madvise */
     unsigned hold;              /* it must not begin anything */
@@ -67,10 +70,16 @@ struct TideState {
     bool reset_requested;       /* by the guest; the worker does it */
     bool exiting;
 
-    bool irq_pending;           /* atomic */
-    uint64_t doorbells;         /* under the BQL, as the two below */
-    uint64_t interrupts;
+    unsigned empty_runs;        /* since one that found something */
+    uint64_t doorbells;
     uint64_t resets;
+
+    unsigned long *discarded;   /* extents, by guest-physical address */
+    long discarded_size;        /* bits */
+    uint64_t discards;          /* changes of @discarded */
+
+    bool irq_pending;           /* atomic */
+    uint64_t interrupts;        /* under the BQL */
 
     NotifierWithReturn precopy;
     TideSaved saved;            /* on its way to or from another host */
@@ -88,6 +97,11 @@ void tide_ram_stop(TideState *s);
 bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
                       TideTarget *target);
 void tide_ram_release(void *opaque, TideTarget *target);
+
+/* tide-discarded.c */
+void tide_discarded_add(TideState *s, hwaddr gpa, uint64_t len);
+void tide_discarded_forget(TideState *s, hwaddr gpa, uint64_t len);
+uint64_t tide_discarded_now(TideState *s);
 
 /* tide-migration.c */
 extern const VMStateDescription tide_vmstate;
