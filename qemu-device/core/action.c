@@ -219,7 +219,10 @@ static void advance(TideCore *core, const TideVerb *verb, const TideSpan *span,
 
         req->done = reach < req->len ? reach : req->len;
         req->slices++;
-        req->action = verb->action;
+        /* Once less was done than asked for, that is what is said of it all. */
+        if (!(req->cpl_flags & TIDE_PCI_CPL_DOWNGRADED)) {
+            req->action = verb->action;
+        }
         req->cpl_flags |= verb->flags;
         req->unproven |= !proven;
         req->merged |= span->count > 1;
@@ -264,11 +267,12 @@ static int act_on(TideCore *core, const TideVerb *verb, const TideSpan *span)
     return !rc && verb->punch ? punch(core, span) : rc;
 }
 
-void tide_act(TideCore *core, TidePass *pass)
+uint64_t tide_act(TideCore *core, TidePass *pass)
 {
     const TideVerb *verb = &pass->verb;
     bool good[TIDE_PENDING_MAX], proven[TIDE_PENDING_MAX];
     unsigned many = 0, count = 0;
+    uint64_t bytes = 0;
     int rc[TIDE_PENDING_MAX];
 
     if (!verb->nothing) {
@@ -282,7 +286,7 @@ void tide_act(TideCore *core, TidePass *pass)
             !span->reqs[0]->done) {
             /* Chosen anew in the next pass. */
             core->no_populate = true;
-            return;
+            return 0;
         }
         good[i] = !rc[i];
         count += good[i];
@@ -296,8 +300,10 @@ void tide_act(TideCore *core, TidePass *pass)
     for (unsigned i = 0; i < pass->count; i++) {
         if (good[i]) {
             advance(core, verb, &pass->spans[i], proven[i]);
+            bytes += pass->spans[i].len;
         } else {
             failed(core, &pass->spans[i], rc[i]);
         }
     }
+    return bytes;
 }

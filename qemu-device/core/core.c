@@ -242,8 +242,7 @@ static void act(TideCore *core)
 
     tide_schedule(core, &pass);
     if (hold(core, &pass, held, &count)) {
-        tide_act(core, &pass);
-        throttle(core, pass.len);
+        throttle(core, tide_act(core, &pass));
     }
     while (count) {
         core->ops.release(core->opaque, &held[--count]);

@@ -105,8 +105,8 @@ void tide_mapped(const struct iovec *iov, unsigned count, int64_t *bytes);
 
 /* action.c */
 TideVerb tide_choose(TideCore *core, const TideRequest *req, uint64_t len);
-/* Do it, and note at each request what came of it. */
-void tide_act(TideCore *core, TidePass *pass);
+/* Do it, and note at each request what came of it; bytes acted on. */
+uint64_t tide_act(TideCore *core, TidePass *pass);
 /* Settle what the answer says; the caller answers. */
 void tide_finish(TideCore *core, TideRequest *req, uint16_t status);
 

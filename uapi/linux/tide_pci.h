@@ -169,9 +169,11 @@ struct tide_pci_desc {
  * Statuses. With any but OK nothing happened beyond the first @done extents.
  *
  * INVALID      a field that may not be: intent, flags, reserved, count
- * RANGE        misaligned, wraps, not whole plain RAM, or outside the pool
+ * RANGE        misaligned, wraps, outside the pool, not whole plain RAM that is
+ *              plugged, or no longer so while it was pending
  * UNSUPPORTED  this backing cannot do it, or the intent is not allowed here
- * INHIBITED    the VMM forbids discards at present (assigned device, …)
+ * INHIBITED    the VMM forbids discards at present (assigned device, …); the
+ *              status bit tells when that is over, with an interrupt
  * BUSY         not now (migration under way); asking again later is right
  * IO           the host refused the call
  */

@@ -98,6 +98,38 @@ static void test_pageout_without_room(void **state)
     assert_int_equal(stats().intents[TIDE_PCI_INTENT_PAGEOUT].verified_bytes, 0);
 }
 
+/* The swap fills up, then has room again: the weakest action is what is told. */
+static void test_pageout_runs_out_of_room(void **state)
+{
+    (void)state;
+    bench.swap_room = 3 * EXTENT;
+    submit(desc(ANON_GPA, 3, TIDE_PCI_INTENT_PAGEOUT));
+    assert_int_equal(step(), TIDE_RUN_MORE);
+    assert_int_equal(bench.calls[0].advice, MADV_PAGEOUT);
+    bench.swap_room = 0;
+    assert_int_equal(run(), TIDE_RUN_IDLE);
+    answered(complete(), TIDE_PCI_ST_OK, 3, TIDE_PCI_CPL_DOWNGRADED,
+             TIDE_PCI_ACTION_COLD);
+}
+
+/* What the host refused does not count towards the rate. */
+static void test_failures_are_not_throttled(void **state)
+{
+    TideConfig config = bench_config();
+
+    (void)state;
+    config.max_bytes_per_s = EXTENT;
+    bench_configure(&config);
+    bench.bad_host = ANON_HOST;
+    bench.bad_rc = -EIO;
+    answered(answer_to(desc(ANON_GPA, 1, TIDE_PCI_INTENT_DISCARD)),
+             TIDE_PCI_ST_IO, 0, 0, TIDE_PCI_ACTION_NONE);
+    assert_int_equal(tide_core_wait_ns(bench.core), 0);
+    answered(answer_to(desc(ANON_GPA + EXTENT, 1, TIDE_PCI_INTENT_DISCARD)),
+             TIDE_PCI_ST_OK, 1, TIDE_PCI_CPL_ZEROED, TIDE_PCI_ACTION_DISCARD);
+    assert_true(tide_core_wait_ns(bench.core) > 0);
+}
+
 /* A kernel without MADV_POPULATE_WRITE is asked for it only once. */
 static void test_old_host_kernel(void **state)
 {
@@ -389,6 +421,8 @@ int main(void)
         BENCH_TEST(test_willneed),
         BENCH_TEST(test_pageout),
         BENCH_TEST(test_pageout_without_room),
+        BENCH_TEST(test_pageout_runs_out_of_room),
+        BENCH_TEST(test_failures_are_not_throttled),
         BENCH_TEST(test_old_host_kernel),
         BENCH_TEST(test_failure_is_pinned_down),
         BENCH_TEST(test_failure_at_once),
