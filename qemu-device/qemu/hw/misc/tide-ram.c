@@ -17,9 +17,11 @@
 static bool tide_committed(MemoryRegion *mr)
 {
     Object *owner = memory_region_owner(mr);
+    RamDiscardManager *rdm = memory_region_get_ram_discard_manager(mr);
 
-    return owner && object_dynamic_cast(owner, TYPE_MEMORY_BACKEND) &&
-        object_property_get_bool(owner, "prealloc", NULL);
+    return (owner && object_dynamic_cast(owner, TYPE_MEMORY_BACKEND) &&
+            object_property_get_bool(owner, "prealloc", NULL)) ||
+        (rdm && object_property_get_bool(tide_rdm_source(rdm), "prealloc", NULL));
 }
 
 static TideBacking tide_backing(MemoryRegion *mr)
@@ -47,34 +49,52 @@ static TideBacking tide_backing(MemoryRegion *mr)
 }
 
 /*
- * Only what the machine calls its RAM: one region, or a container with one
- * region per NUMA node; and memory that was plugged into it as a DIMM. Other
- * devices' memory can be plain RAM too, and is not the guest's to give away.
+ * virtio-mem maps its memory as one region, or (dynamic-memslots=on) parts of
+ * it through aliases.
  */
-static bool tide_is_machine_ram(MemoryRegion *mr)
+static bool tide_is_virtio_mem(const MemoryRegion *hotplug,
+                               const MemoryRegionSection *section)
+{
+    return memory_region_has_ram_discard_manager(section->mr) &&
+        section->offset_within_address_space >= hotplug->addr &&
+        section->offset_within_address_space - hotplug->addr <
+        int128_get64(hotplug->size);
+}
+
+/*
+ * Only what the machine calls its RAM: one region, or a container with one
+ * region per NUMA node; and memory that was plugged into it, as a DIMM or by
+ * virtio-mem. Other devices' memory can be plain RAM too, and is not the
+ * guest's to give away.
+ */
+static bool tide_is_machine_ram(const MemoryRegionSection *section)
 {
     MachineState *machine = MACHINE(qdev_get_machine());
     MemoryRegion *ram = machine->ram;
+    MemoryRegion *mr = section->mr;
+    MemoryRegion *hotplug;
 
     if (ram && (mr == ram || mr->container == ram)) {
-        return true;
+        return !memory_region_has_ram_discard_manager(mr);
     }
-    return machine->device_memory &&
-        mr->container == &machine->device_memory->mr &&
-        object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND);
+    if (!machine->device_memory ||
+        !object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND)) {
+        return false;
+    }
+    hotplug = &machine->device_memory->mr;
+    return mr->container == hotplug || tide_is_virtio_mem(hotplug, section);
 }
 
 static bool tide_section_usable(MemoryRegionSection *section)
 {
     MemoryRegion *mr = section->mr;
 
-    return tide_is_machine_ram(mr) &&
+    return tide_is_machine_ram(section) &&
         memory_region_is_ram(mr) && !memory_region_is_ram_device(mr) &&
         !memory_region_is_rom(mr) && !memory_region_is_romd(mr) &&
         !section->readonly && !section->nonvolatile &&
         !memory_region_is_protected(mr) &&
         !tide_has_guest_memfd(mr) &&
-        !memory_region_has_ram_discard_manager(mr) &&
         section->offset_within_region + int128_get64(section->size) <=
         qemu_ram_get_used_length(mr->ram_block);
 }
@@ -92,9 +112,23 @@ static void tide_ram_begin(MemoryListener *listener)
     g_array_set_clear_func(s->next_ram, tide_ram_unref);
 }
 
+/* True if @next was only the rest of what is last in the map. */
+static bool tide_ram_extend(GArray *map, const TideRam *next)
+{
+    TideRam *last = map->len ? &g_array_index(map, TideRam, map->len - 1) : NULL;
+
+    if (!last || last->mr != next->mr || last->gpa + last->size != next->gpa ||
+        last->offset + last->size != next->offset) {
+        return false;
+    }
+    last->size += next->size;
+    return true;
+}
+
 static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
 {
     TideState *s = container_of(listener, TideState, listener);
+    MemoryRegion *mr = section->mr;
     TideRam ram;
 
     if (!tide_section_usable(section)) {
@@ -103,15 +137,22 @@ static void tide_ram_add(MemoryListener *listener, MemoryRegionSection *section)
     ram = (TideRam) {
         .gpa = section->offset_within_address_space,
         .size = int128_get64(section->size),
-        .host = (uint8_t *)memory_region_get_ram_ptr(section->mr) +
+        .offset = section->offset_within_region,
+        .host = (uint8_t *)memory_region_get_ram_ptr(mr) +
             section->offset_within_region,
-        .mr = section->mr,
-        .backing = tide_backing(section->mr),
-        .fd = qemu_ram_get_fd(section->mr->ram_block),
+        .mr = mr,
+        .backing = tide_backing(mr),
+        .fd = qemu_ram_get_fd(mr->ram_block),
         .fd_offset = section->offset_within_region +
-            tide_ram_fd_offset(section->mr->ram_block),
+            tide_ram_fd_offset(mr->ram_block),
     };
-    memory_region_ref(ram.mr);
+    if (tide_ram_extend(s->next_ram, &ram)) {
+        return;
+    }
+    if (memory_region_has_ram_discard_manager(mr)) {
+        ram.plugged = tide_plugged_map(s, section);
+    }
+    memory_region_ref(mr);
     g_array_append_val(s->next_ram, ram);
 }
 
@@ -160,10 +201,11 @@ static void tide_ram_commit(MemoryListener *listener)
     qemu_mutex_unlock(&s->lock);
     tide_resume(s);
     s->next_ram = NULL;
-    tide_ram_prove(s, tide_ram_backings(s->ram));
     if (old) {
         g_array_unref(old);
     }
+    tide_plugged_sweep(s);
+    tide_ram_prove(s, tide_ram_backings(s->ram));
 }
 
 static bool tide_ram_aligned(const TideRam *ram)
@@ -197,6 +239,14 @@ bool tide_ram_check(TideState *s, Error **errp)
     return true;
 }
 
+static bool tide_ram_covers(const TideRam *ram, uint64_t gpa, uint64_t len)
+{
+    return gpa >= ram->gpa && len <= ram->size &&
+        gpa - ram->gpa <= ram->size - len &&
+        (!ram->plugged ||
+         tide_plugged_covers(ram->plugged, ram->offset + (gpa - ram->gpa), len));
+}
+
 bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
                       TideTarget *target)
 {
@@ -206,8 +256,7 @@ bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
     for (unsigned i = 0; i < s->ram->len; i++) {
         TideRam *ram = &g_array_index(s->ram, TideRam, i);
 
-        if (gpa >= ram->gpa && len <= ram->size &&
-            gpa - ram->gpa <= ram->size - len) {
+        if (tide_ram_covers(ram, gpa, len)) {
             memory_region_ref(ram->mr);
             target->host = ram->host + (gpa - ram->gpa);
             target->backing = ram->backing;

@@ -175,8 +175,8 @@ bool ram_is(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte)
     return true;
 }
 
-/* Reads smaps up to and including the header line of the RAM mapping. */
-static FILE *open_ram_smaps(Tide *t, uint64_t *start)
+/* Reads smaps up to and including the header line of the mapping of that size. */
+static FILE *open_smaps(Tide *t, unsigned mb, uint64_t *start)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/smaps", qtest_pid(t->qts));
     FILE *file = fopen(path, "r");
@@ -186,17 +186,17 @@ static FILE *open_ram_smaps(Tide *t, uint64_t *start)
     g_assert_nonnull(file);
     while (fgets(line, sizeof(line), file)) {
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", start, &end) == 2 &&
-            end - *start == RAM_MB * 1024 * 1024) {
+            end - *start == mb * UINT64_C(1024) * 1024) {
             return file;
         }
     }
-    g_error("no mapping of %d MiB in %s", RAM_MB, path);
+    g_error("no mapping of %u MiB in %s", mb, path);
 }
 
 uint64_t ram_smaps(Tide *t, const char *field)
 {
     uint64_t start, kib;
-    FILE *file = open_ram_smaps(t, &start);
+    FILE *file = open_smaps(t, RAM_MB, &start);
     size_t n = strlen(field);
     char line[512];
 
@@ -210,7 +210,7 @@ uint64_t ram_smaps(Tide *t, const char *field)
     g_error("no %s in smaps", field);
 }
 
-uint64_t ram_present(Tide *t, uint64_t gpa, uint32_t extents)
+uint64_t mapping_present(Tide *t, unsigned mb, uint64_t offset, uint32_t extents)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/pagemap", qtest_pid(t->qts));
     size_t page = qemu_real_host_page_size();
@@ -219,14 +219,19 @@ uint64_t ram_present(Tide *t, uint64_t gpa, uint32_t extents)
     uint64_t start, present = 0;
     int fd = open(path, O_RDONLY);
 
-    fclose(open_ram_smaps(t, &start));
+    fclose(open_smaps(t, mb, &start));
     g_assert_cmpint(fd, >=, 0);
     g_assert_cmpint(pread(fd, map, count * sizeof(*map),
-                          (start + gpa) / page * sizeof(*map)),
+                          (start + offset) / page * sizeof(*map)),
                     ==, count * sizeof(*map));
     close(fd);
     for (size_t i = 0; i < count; i++) {
         present += map[i] >> 63 ? page : 0;
     }
     return present;
+}
+
+uint64_t ram_present(Tide *t, uint64_t gpa, uint32_t extents)
+{
+    return mapping_present(t, RAM_MB, gpa, extents);
 }

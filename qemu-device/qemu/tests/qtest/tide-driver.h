@@ -72,6 +72,8 @@ void tide_settle(void);
 void ram_fill(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte);
 /* True if every byte is @byte. */
 bool ram_is(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte);
+/* Bytes in the host's memory of extents in QEMU's only mapping of @mb MiB. */
+uint64_t mapping_present(Tide *t, unsigned mb, uint64_t offset, uint32_t extents);
 /* Bytes of guest RAM that are in the host's memory; RAM must be RAM_MB large. */
 uint64_t ram_present(Tide *t, uint64_t gpa, uint32_t extents);
 /* A field of the RAM mapping in /proc/PID/smaps, in bytes. */

@@ -564,5 +564,6 @@ int main(int argc, char **argv)
     tide_add_hostile_tests();
     tide_add_stats_tests();
     tide_add_rate_tests();
+    tide_add_virtio_mem_tests();
     return g_test_run();
 }

@@ -11,5 +11,6 @@ void tide_add_inhibit_tests(void);
 void tide_add_hostile_tests(void);
 void tide_add_stats_tests(void);
 void tide_add_rate_tests(void);
+void tide_add_virtio_mem_tests(void);
 
 #endif /* TIDE_TEST_H */

@@ -127,19 +127,25 @@ static inline bool tide_init_ram(MemoryRegion *mr, Object *owner,
     ram_discard_listener_init(rdl, populate, discard, true)
 #endif
 
-/* Tells @rdl at once of all that is populated; @section's region is managed. */
-static inline void tide_rdm_register(MemoryRegionSection *section,
-                                     RamDiscardListener *rdl)
-{
-    ram_discard_manager_register_listener(
-        memory_region_get_ram_discard_manager(section->mr), rdl, section);
-}
+/* What decides about plugging: a virtio-mem device. */
+#ifdef TYPE_RAM_DISCARD_SOURCE
+#define tide_rdm_source(rdm) OBJECT((rdm)->rds)
+#else
+#define tide_rdm_source(rdm) OBJECT(rdm)
+#endif
 
-/* Tells @rdl at once that all of it is discarded. */
-static inline void tide_rdm_unregister(MemoryRegion *mr, RamDiscardListener *rdl)
+/* Tells @rdl at once of all that is populated in @mr, which @rdm manages. */
+static inline void tide_rdm_register(RamDiscardManager *rdm,
+                                     RamDiscardListener *rdl, MemoryRegion *mr,
+                                     hwaddr gpa)
 {
-    ram_discard_manager_unregister_listener(
-        memory_region_get_ram_discard_manager(mr), rdl);
+    MemoryRegionSection all = {
+        .mr = mr,
+        .offset_within_address_space = gpa,
+        .size = int128_make64(memory_region_size(mr)),
+    };
+
+    ram_discard_manager_register_listener(rdm, rdl, &all);
 }
 
 /* From 10.2 on accesses to @mr need not have the BQL. */

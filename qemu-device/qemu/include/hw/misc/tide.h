@@ -21,10 +21,15 @@ OBJECT_DECLARE_SIMPLE_TYPE(TideState, TIDE)
 #define TIDE_MAX_EXTENTS_PROP "max-extents"
 #define TIDE_SLICE_PROP "slice"
 
+/* Which blocks of a region the guest may use. */
+typedef struct TidePlugged TidePlugged;
+
 /* Part of the machine's RAM as the guest sees it, with a reference to @mr. */
 typedef struct TideRam {
     hwaddr gpa;
     uint64_t size;
+    uint64_t offset;            /* in @mr */
+    TidePlugged *plugged;       /* NULL: all of it */
     uint8_t *host;
     MemoryRegion *mr;
     TideBacking backing;
@@ -50,6 +55,7 @@ struct TideState {
     MemoryListener listener;
     GArray *ram;
     GArray *next_ram;
+    QLIST_HEAD(, TidePlugged) plugged;
     uint32_t backings_seen;     /* checked, as bits (1 << backing) */
 
     /*
@@ -102,6 +108,15 @@ void tide_ram_release(void *opaque, TideTarget *target);
 void tide_discarded_add(TideState *s, hwaddr gpa, uint64_t len);
 void tide_discarded_forget(TideState *s, hwaddr gpa, uint64_t len);
 uint64_t tide_discarded_now(TideState *s);
+
+/*
+ * tide-virtio-mem.c: find or begin to follow what is plugged of the region that
+ * @part is of, while a map with it is built; forget regions that are not in the map which is now
+ * in use; whether all of a range is plugged, with the lock held.
+ */
+TidePlugged *tide_plugged_map(TideState *s, const MemoryRegionSection *part);
+void tide_plugged_sweep(TideState *s);
+bool tide_plugged_covers(const TidePlugged *p, uint64_t offset, uint64_t len);
 
 /* tide-migration.c */
 extern const VMStateDescription tide_vmstate;
