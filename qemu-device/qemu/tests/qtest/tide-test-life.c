@@ -26,7 +26,7 @@ static void wait_for_migration(QTestState *qts)
     }
 }
 
-static void save(Tide *t, const char *path)
+void tide_save(Tide *t, const char *path)
 {
     g_autofree char *uri = g_strdup_printf("exec:cat >%s", path);
 
@@ -35,9 +35,8 @@ static void save(Tide *t, const char *path)
     wait_for_migration(t->qts);
 }
 
-/* @from's rings are gone with it; what its driver knew goes on. */
-static Tide *restore(const char *args, const char *props, const char *path,
-                     uint32_t sq_tail, uint32_t cq_head)
+Tide *tide_restore(const char *args, const char *props, const char *path,
+                   uint32_t sq_tail, uint32_t cq_head)
 {
     Tide *t = g_new0(Tide, 1);
 
@@ -51,7 +50,7 @@ static Tide *restore(const char *args, const char *props, const char *path,
     return t;
 }
 
-static char *scratch_path(void)
+char *tide_scratch_path(void)
 {
     char *path = NULL;
     int fd = g_file_open_tmp("tide-snapshot-XXXXXX", &path, NULL);
@@ -64,7 +63,7 @@ static char *scratch_path(void)
 /* Queued while stopped, answered after the restore; what was dead stays away. */
 static void test_snapshot(void)
 {
-    g_autofree char *path = scratch_path();
+    g_autofree char *path = tide_scratch_path();
     Tide *t = tide_start(RAM_ARG, "");
     uint32_t sq_tail, cq_head;
     uint64_t rss;
@@ -78,11 +77,11 @@ static void test_snapshot(void)
     rss = ram_smaps(t, "Rss");
     sq_tail = t->sq_tail;
     cq_head = t->cq_head;
-    save(t, path);
+    tide_save(t, path);
     g_assert_cmpuint(ram_smaps(t, "Rss"), <=, rss + RSS_SLACK);
     tide_stop(t);
 
-    t = restore(RAM_ARG, "", path, sq_tail, cq_head);
+    t = tide_restore(RAM_ARG, "", path, sq_tail, cq_head);
     a = tide_pop(t);
     g_assert_cmpuint(a.cookie, ==, 1);
     g_assert_cmpuint(a.status, ==, TIDE_PCI_ST_OK);
@@ -98,7 +97,7 @@ static void test_snapshot(void)
 /* Taken, in work, and then moved: the other side finishes it. */
 static void test_snapshot_in_a_run(void)
 {
-    g_autofree char *path = scratch_path();
+    g_autofree char *path = tide_scratch_path();
     Tide *t = tide_start(RAM_ARG, ",slice=2M");
     Answer a;
 
@@ -107,10 +106,10 @@ static void test_snapshot_in_a_run(void)
     WAIT_FOR(tide_index(t, TIDE_PCI_INDEX_SQ_HEAD) == 1);
     qtest_qmp_assert_success(t->qts, "{ 'execute': 'stop' }");
     g_assert_cmpuint(tide_index(t, TIDE_PCI_INDEX_CQ_TAIL), ==, 0);
-    save(t, path);
+    tide_save(t, path);
     tide_stop(t);
 
-    t = restore(RAM_ARG, ",slice=2M", path, 1, 0);
+    t = tide_restore(RAM_ARG, ",slice=2M", path, 1, 0);
     a = tide_pop(t);
     g_assert_cmpuint(a.status, ==, TIDE_PCI_ST_OK);
     g_assert_cmpuint(a.done, ==, 64);
@@ -123,7 +122,7 @@ static void test_snapshot_in_a_run(void)
 static void test_snapshot_rounds(void)
 {
     unsigned rounds = g_test_slow() ? 200 : 10;
-    g_autofree char *path = scratch_path();
+    g_autofree char *path = tide_scratch_path();
     Tide *t = tide_start(RAM_ARG, "");
     uint64_t first = 0;
 
@@ -137,9 +136,9 @@ static void test_snapshot_rounds(void)
                          TIDE_PCI_ST_OK);
         sq_tail = t->sq_tail;
         cq_head = t->cq_head;
-        save(t, path);
+        tide_save(t, path);
         tide_stop(t);
-        t = restore(RAM_ARG, "", path, sq_tail, cq_head);
+        t = tide_restore(RAM_ARG, "", path, sq_tail, cq_head);
         rss = ram_smaps(t, "Rss");
         first = first ? first : rss;
         g_assert_cmpuint(rss, <=, first + RSS_SLACK);

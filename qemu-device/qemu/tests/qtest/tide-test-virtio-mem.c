@@ -256,6 +256,56 @@ static void test_reset(void)
     stop(v);
 }
 
+/*
+ * What is plugged goes along. Descriptors that were in work, or queued, are
+ * judged by it on the other side.
+ */
+static void test_snapshot(gconstpointer device_props)
+{
+    g_autofree char *args = g_strdup_printf(
+        MACHINE_ARG "-object " ANON ",id=vm,size=%dM " DEVICE_ARG "%s", VMEM_MB,
+        (const char *)device_props);
+    const char *props = ",slice=2M,max-bytes-per-second=67108864";
+    g_autofree char *path = tide_scratch_path();
+    Tide *t = tide_start(args, props);
+    VMem *v = vmem_probe(t);
+    Answer a;
+
+    vmem_plug(v, 0, 8);
+    vmem_plug(v, 32, 16);
+    ram_fill(t, gpa(v, 0), 8, 0x5a);
+    tide_push(t, gpa(v, 32), 16, WILLNEED);
+    tide_ring_doorbell(t);
+    WAIT_FOR(tide_index(t, TIDE_PCI_INDEX_SQ_HEAD) == 1);
+    qtest_qmp_assert_success(t->qts, "{ 'execute': 'stop' }");
+    g_assert_cmpuint(tide_index(t, TIDE_PCI_INDEX_CQ_TAIL), ==, 0);
+    tide_push(t, gpa(v, 8), 8, WILLNEED);
+    tide_push(t, gpa(v, 6), 4, DISCARD);
+    tide_push(t, gpa(v, 0), 2, DISCARD);
+    tide_ring_doorbell(t);
+    tide_save(t, path);
+    stop(v);
+
+    t = tide_restore(args, props, path, 4, 0);
+    v = vmem_probe(t);
+    for (unsigned i = 0; i < 4; i++) {
+        a = tide_pop(t);
+        g_assert_cmpuint(a.status, ==, a.cookie == 0 || a.cookie == 3 ?
+                         TIDE_PCI_ST_OK : TIDE_PCI_ST_RANGE);
+    }
+    g_assert_cmpuint(vmem_present(v, 32, 16), ==, 16 * EXTENT);
+    g_assert_cmpuint(vmem_present(v, 8, 24), ==, 0);
+    g_assert_true(ram_is(t, gpa(v, 0), 2, 0));
+    g_assert_true(ram_is(t, gpa(v, 2), 6, 0x5a));
+    vmem_unplug(v, 4, 4);
+    out_of_range(v, 2, 4);
+    discarded(v, 2, 2);
+    vmem_plug(v, 4, 16);
+    discarded(v, 4, 16);
+    stop(v);
+    unlink(path);
+}
+
 /* ---- Devices that come and go; ACPI's hotplug is what the pc machine has ---- */
 
 static Tide *start_pc(const char *args)
@@ -419,10 +469,14 @@ void tide_add_virtio_mem_tests(void)
     qtest_add_data_func("/tide/virtio-mem/nothing-comes-back-memfd", MEMFD,
                         test_nothing_comes_back);
     qtest_add_func("/tide/virtio-mem/reset", test_reset);
+    qtest_add_data_func("/tide/virtio-mem/snapshot", "", test_snapshot);
     qtest_add_func("/tide/virtio-mem/hotplug", test_hotplug);
     qtest_add_func("/tide/virtio-mem/tide-comes-and-goes", test_tide_comes_and_goes);
 #if QEMU_VERSION_MAJOR >= 9
     qtest_add_func("/tide/virtio-mem/device-del", test_device_del);
     qtest_add_func("/tide/virtio-mem/memslots", test_memslots);
+    /* What older machine types do: what is plugged is sent after RAM. */
+    qtest_add_data_func("/tide/virtio-mem/snapshot-late", ",x-early-migration=off",
+                        test_snapshot);
 #endif
 }
