@@ -4,7 +4,8 @@
  *
  * What a descriptor means is in tide-core; here is what ties it to QEMU: BARs,
  * the worker thread, interrupts, stop and reset. Guest RAM is in tide-ram.c,
- * counters are in tide-counters.c.
+ * what virtio-mem plugged of it in tide-virtio-mem.c, counters are in
+ * tide-counters.c.
  *
  * A doorbell only wakes the worker, and with KVM the kernel does that itself.
  * The worker runs without the BQL and never takes it: interrupts go through a
