@@ -12,6 +12,7 @@
 #include "qemu/error-report.h"
 #include "qemu/cutils.h"
 #include "qapi/error.h"
+#include "hw/mem/pc-dimm.h"
 #include "hw/misc/tide.h"
 
 static bool tide_committed(MemoryRegion *mr)
@@ -48,6 +49,27 @@ static TideBacking tide_backing(MemoryRegion *mr)
     return shared ? TIDE_BACKING_SHMEM : TIDE_BACKING_PRIVATE_SHMEM;
 }
 
+static int tide_dimm_uses(Object *device, void *backend)
+{
+    return object_dynamic_cast(device, TYPE_PC_DIMM) &&
+        object_property_get_link(device, PC_DIMM_MEMDEV_PROP, NULL) == backend;
+}
+
+/* Not the memory of a virtio-pmem device, say, which outlives the guest. */
+static bool tide_is_dimm(MachineState *machine, Object *backend)
+{
+    static const char *const places[] = { "peripheral", "peripheral-anon" };
+
+    for (unsigned i = 0; i < ARRAY_SIZE(places); i++) {
+        Object *devices = object_resolve_path_component(OBJECT(machine), places[i]);
+
+        if (devices && object_child_foreach(devices, tide_dimm_uses, backend)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * virtio-mem maps its memory as one region, or (dynamic-memslots=on) parts of
  * it through aliases.
@@ -72,17 +94,19 @@ static bool tide_is_machine_ram(const MemoryRegionSection *section)
     MachineState *machine = MACHINE(qdev_get_machine());
     MemoryRegion *ram = machine->ram;
     MemoryRegion *mr = section->mr;
+    Object *owner = memory_region_owner(mr);
     MemoryRegion *hotplug;
 
     if (ram && (mr == ram || mr->container == ram)) {
         return !memory_region_has_ram_discard_manager(mr);
     }
-    if (!machine->device_memory ||
-        !object_dynamic_cast(memory_region_owner(mr), TYPE_MEMORY_BACKEND)) {
+    if (!machine->device_memory || !owner ||
+        !object_dynamic_cast(owner, TYPE_MEMORY_BACKEND)) {
         return false;
     }
     hotplug = &machine->device_memory->mr;
-    return mr->container == hotplug || tide_is_virtio_mem(hotplug, section);
+    return tide_is_virtio_mem(hotplug, section) ||
+        (mr->container == hotplug && tide_is_dimm(machine, owner));
 }
 
 static bool tide_section_usable(MemoryRegionSection *section)

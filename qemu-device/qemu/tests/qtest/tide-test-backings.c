@@ -287,6 +287,24 @@ static void test_dimm(void)
     tide_stop(t);
 }
 
+/* What outlives the guest is not its RAM, though it is plugged the same way. */
+static void test_persistent(void)
+{
+    Tide *t = tide_start("-machine nvdimm=on -m 272M,slots=2,maxmem=4G "
+        "-object memory-backend-ram,id=m1,size=128M "
+        "-device virtio-pmem-pci,id=p1,memdev=m1,memaddr=0x100000000 "
+        "-object memory-backend-ram,id=m2,size=128M "
+        "-device nvdimm,id=n1,memdev=m2,addr=0x140000000", "");
+
+    for (uint64_t gpa = 4 * GiB; gpa <= 5 * GiB; gpa += GiB) {
+        ram_fill(t, gpa, 2, OURS);
+        g_assert_cmpuint(tide_ask(t, gpa, 2, TIDE_PCI_INTENT_DISCARD).status, ==,
+                         TIDE_PCI_ST_RANGE);
+        g_assert_true(ram_is(t, gpa, 2, OURS));
+    }
+    tide_stop(t);
+}
+
 void tide_add_backing_tests(void)
 {
     static const struct {
@@ -309,4 +327,5 @@ void tide_add_backing_tests(void)
                    test_private_memfd_read_first);
     qtest_add_func("/tide/backing/prealloc", test_prealloc);
     qtest_add_func("/tide/backing/dimm", test_dimm);
+    qtest_add_func("/tide/backing/persistent", test_persistent);
 }
