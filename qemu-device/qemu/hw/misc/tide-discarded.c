@@ -78,6 +78,9 @@ static void tide_look_at_region(const TideRam *ram, const unsigned long *away,
     }
     for (long i = find_next_bit(away, end, first); i < end;
          i = find_next_bit(away, end, i + 1)) {
+        if (!tide_ram_covers(ram, i * TIDE_EXTENT_SIZE, TIDE_EXTENT_SIZE)) {
+            continue;
+        }
         look->extents[look->count] = i;
         look->iov[look->count++] = (struct iovec) {
             .iov_base = ram->host + i * TIDE_EXTENT_SIZE - ram->gpa,

@@ -263,7 +263,7 @@ bool tide_ram_check(TideState *s, Error **errp)
     return true;
 }
 
-static bool tide_ram_covers(const TideRam *ram, uint64_t gpa, uint64_t len)
+bool tide_ram_covers(const TideRam *ram, uint64_t gpa, uint64_t len)
 {
     return gpa >= ram->gpa && len <= ram->size &&
         gpa - ram->gpa <= ram->size - len &&

@@ -27,10 +27,12 @@ static int tide_plugged_populate(RamDiscardListener *listener,
                                  TIDE_RDL_SECTION *section)
 {
     TidePlugged *p = container_of(listener, TidePlugged, listener);
+    uint64_t size = int128_get64(section->size);
 
+    tide_discarded_forget(p->s, section->offset_within_address_space, size);
     QEMU_LOCK_GUARD(&p->s->lock);
     bitmap_set(p->blocks, section->offset_within_region / p->block_size,
-               int128_get64(section->size) / p->block_size);
+               size / p->block_size);
     return 0;
 }
 
@@ -51,7 +53,6 @@ static void tide_plugged_discard(RamDiscardListener *listener,
     qemu_mutex_unlock(&p->s->lock);
     if (!p->leaving) {
         ram_block_discard_range(p->mr->ram_block, offset, size);
-        tide_discarded_forget(p->s, section->offset_within_address_space, size);
     }
     tide_resume(p->s);
 }

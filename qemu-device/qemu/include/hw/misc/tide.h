@@ -100,6 +100,8 @@ void tide_ram_start(TideState *s);
 uint32_t tide_ram_backings(GArray *ram);
 bool tide_ram_check(TideState *s, Error **errp);
 void tide_ram_stop(TideState *s);
+/* All of it, and plugged; with the lock or the BQL held. */
+bool tide_ram_covers(const TideRam *ram, uint64_t gpa, uint64_t len);
 bool tide_ram_resolve(void *opaque, uint64_t gpa, uint64_t len,
                       TideTarget *target);
 void tide_ram_release(void *opaque, TideTarget *target);
@@ -111,8 +113,8 @@ uint64_t tide_discarded_now(TideState *s);
 
 /*
  * tide-virtio-mem.c: find or begin to follow what is plugged of the region that
- * @part is of, while a map with it is built; forget regions that are not in the map which is now
- * in use; whether all of a range is plugged, with the lock held.
+ * @part is of, while a map with it is built; forget the regions that the map now
+ * in use lacks; whether all of a range is plugged, with the lock or the BQL held.
  */
 TidePlugged *tide_plugged_map(TideState *s, const MemoryRegionSection *part);
 void tide_plugged_sweep(TideState *s);
