@@ -7,6 +7,8 @@
 void tide_add_intent_tests(void);
 void tide_add_backing_tests(void);
 void tide_add_life_tests(void);
+void tide_add_migration_tests(void);
+void tide_add_snapshot_tests(void);
 void tide_add_inhibit_tests(void);
 void tide_add_hostile_tests(void);
 void tide_add_stats_tests(void);
