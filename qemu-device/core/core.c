@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From the submission ring to the completion ring, one call to the host a run. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -46,12 +47,17 @@ void tide_core_free(TideCore *core)
     free(core);
 }
 
-void tide_core_reset(TideCore *core)
+static void abandon(TideCore *core)
 {
-    tide_stat_add(&core->stats.abandoned, core->pending_count);
+    tide_stat_add(&core->stats.abandoned, core->pending_count + core->loaded_count);
     core->pending_count = 0;
     core->pending_extents = 0;
-    core->loaded = false;
+    core->loaded_count = 0;
+}
+
+void tide_core_reset(TideCore *core)
+{
+    abandon(core);
     tide_ring_reset(core);
     core->regs.features = 0;
     core->regs.pool_base = 0;
@@ -81,11 +87,15 @@ static bool fits(const TideCore *core, const TideRequest *req)
 }
 
 /* Into pending[], or answered at once. */
-static void accept(TideCore *core, const TideRequest *from)
+static void accept(TideCore *core, const TideRequest *from, uint64_t now)
 {
     TideRequest *req = &core->pending[core->pending_count];
 
     *req = *from;
+    req->taken_ns = now;
+    if (core->ops.taken) {
+        core->ops.taken(core->opaque, req);
+    }
     req->status = tide_validate(core, req);
     if (req->status == TIDE_PCI_ST_OK) {
         core->pending_count++;
@@ -95,17 +105,31 @@ static void accept(TideCore *core, const TideRequest *from)
     }
 }
 
-/* What was pending when the state was saved is as little trusted as the ring. */
-static void accept_loaded(TideCore *core)
+/*
+ * What was pending when the state was saved is as little trusted as the ring,
+ * and has to fit here. While some of it waits, something is pending.
+ */
+static void take_loaded(TideCore *core)
 {
-    uint32_t count = core->pending_count;
+    uint64_t now = tide_now_ns();
 
-    core->loaded = false;
-    core->pending_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        TideRequest req = core->pending[i];
+    while (core->loaded_count) {
+        const TideSavedDesc *desc = &core->loaded[core->loaded_head];
+        TideRequest req = {
+            .gpa = desc->gpa,
+            .cookie = desc->cookie,
+            .reserved = desc->reserved,
+            .count = desc->count,
+            .intent = desc->intent,
+            .desc_flags = desc->flags,
+        };
 
-        accept(core, &req);
+        if (!fits(core, &req)) {
+            break;
+        }
+        core->loaded_head++;
+        core->loaded_count--;
+        accept(core, &req, now);
     }
 }
 
@@ -120,6 +144,9 @@ static bool take(TideCore *core, bool *no_room)
     if (submitted < 0) {
         return false;
     }
+    if (core->loaded_count) {
+        return true;
+    }
     while (taken < (uint32_t)submitted && core->pending_count < TIDE_PENDING_MAX &&
            taken < TIDE_PENDING_MAX) {
         tide_ring_copy(core, taken, &req);
@@ -127,12 +154,8 @@ static bool take(TideCore *core, bool *no_room)
             break;
         }
         taken++;
-        req.taken_ns = now;
         tide_stat_add(&core->stats.requests, 1);
-        if (core->ops.taken) {
-            core->ops.taken(core->opaque, &req);
-        }
-        accept(core, &req);
+        accept(core, &req, now);
     }
     tide_ring_advance(core, taken);
     return true;
@@ -281,9 +304,7 @@ TideRun tide_core_run(TideCore *core)
     if ((tide_core_status(core) & RUNNING_MASK) != TIDE_PCI_STATUS_ENABLED) {
         return TIDE_RUN_STOPPED;
     }
-    if (core->loaded) {
-        accept_loaded(core);
-    }
+    take_loaded(core);
     if (!take(core, &no_room)) {
         broken(core);
         return TIDE_RUN_STOPPED;
@@ -315,7 +336,7 @@ void tide_core_save(const TideCore *core, TideSaved *saved)
         .features = core->regs.features,
         .sq_head = core->sq_head,
         .cq_tail = core->cq_tail,
-        .pending_count = core->pending_count,
+        .pending_count = core->pending_count + core->loaded_count,
     };
     for (uint32_t i = 0; i < core->pending_count; i++) {
         const TideRequest *req = &core->pending[i];
@@ -329,6 +350,8 @@ void tide_core_save(const TideCore *core, TideSaved *saved)
             .flags = req->desc_flags,
         };
     }
+    memcpy(&saved->pending[core->pending_count], &core->loaded[core->loaded_head],
+           core->loaded_count * sizeof(core->loaded[0]));
 }
 
 static bool saved_valid(const TideCore *core, const TideSaved *saved)
@@ -339,36 +362,24 @@ static bool saved_valid(const TideCore *core, const TideSaved *saved)
         saved->pending_count <= core->config.queue_size;
 }
 
-/* Guest RAM may not be whole yet, so the next run looks at pending[]. */
+/* Guest RAM may not be whole yet, so it is the next run that looks at them. */
 bool tide_core_load(TideCore *core, const TideSaved *saved)
 {
-    uint64_t now = tide_now_ns();
-
     if (!saved_valid(core, saved)) {
         return false;
     }
+    abandon(core);
     core->regs.pool_base = saved->pool_base;
     core->regs.pool_size = saved->pool_size;
     core->regs.features = saved->features;
     core->sq_head = saved->sq_head;
     core->cq_tail = saved->cq_tail;
     __atomic_store_n(&core->cq_published, saved->cq_tail, __ATOMIC_RELAXED);
-    core->pending_count = saved->pending_count;
-    core->pending_extents = 0;
-    core->loaded = true;
-    for (uint32_t i = 0; i < saved->pending_count; i++) {
-        const TideSavedDesc *desc = &saved->pending[i];
-
-        core->pending[i] = (TideRequest) {
-            .gpa = desc->gpa,
-            .cookie = desc->cookie,
-            .reserved = desc->reserved,
-            .count = desc->count,
-            .intent = desc->intent,
-            .desc_flags = desc->flags,
-            .taken_ns = now,
-        };
-    }
+    core->loaded_head = 0;
+    core->loaded_count = saved->pending_count;
+    memcpy(core->loaded, saved->pending,
+           saved->pending_count * sizeof(core->loaded[0]));
+    tide_stat_add(&core->stats.requests, saved->pending_count);
     __atomic_store_n(&core->regs.status, saved->status, __ATOMIC_RELEASE);
     return true;
 }

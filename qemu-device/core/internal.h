@@ -30,7 +30,11 @@ struct TideCore {
     TideRequest pending[TIDE_PENDING_MAX];
     uint32_t pending_count;
     uint64_t pending_extents;
-    bool loaded;                /* ... came from a saved state, not checked yet */
+
+    /* Taken before the state was saved; they come before what is in the ring. */
+    TideSavedDesc loaded[TIDE_PENDING_MAX];
+    uint32_t loaded_head;
+    uint32_t loaded_count;
 
     uint32_t passes;
     uint64_t throttled_until;   /* atomic; CLOCK_MONOTONIC, ns */

@@ -81,14 +81,15 @@ int tide_ring_peek(TideCore *core, bool *no_room)
     uint32_t size = core->config.queue_size;
     uint32_t submitted = load_index(core, TIDE_PCI_INDEX_SQ_TAIL) - core->sq_head;
     uint32_t unread = core->cq_tail - load_index(core, TIDE_PCI_INDEX_CQ_HEAD);
+    uint32_t promised = core->pending_count + core->loaded_count;
     uint32_t room;
 
     if (submitted > size || unread > size) {
         return -1;
     }
-    /* Every pending one has its place already. */
+    /* Every one that was taken has its place already. */
     room = size - unread;
-    room = room > core->pending_count ? room - core->pending_count : 0;
+    room = room > promised ? room - promised : 0;
     *no_room = submitted > 0 && room == 0;
     return (int)(submitted < room ? submitted : room);
 }

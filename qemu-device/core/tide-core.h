@@ -166,9 +166,9 @@ typedef struct TideIntentStats {
 
 /* Plain 64-bit counters throughout: they are copied word by word. */
 typedef struct TideStats {
-    uint64_t requests;          /* descriptors taken */
+    uint64_t requests;          /* descriptors taken, also those that were loaded */
     uint64_t completed;         /* answered, whatever the answer */
-    uint64_t abandoned;         /* dropped by a reset */
+    uint64_t abandoned;         /* dropped by a reset or a load */
     uint64_t answers[TIDE_STATUSES];
     uint64_t advise_calls;      /* calls to the host, a vector counting once */
     uint64_t vectors;           /* ... of these, with more than one range */

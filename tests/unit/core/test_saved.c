@@ -92,6 +92,72 @@ static void test_pending_is_validated_again(void **state)
     assert_int_equal(bench.call_count, 1);
 }
 
+/* Nothing comes out that did not go in. */
+static void test_counters_balance(void **state)
+{
+    (void)state;
+    submit(desc(ANON_GPA, 100, DISCARD));
+    submit(desc(ANON_GPA + 200 * EXTENT, 3, DISCARD));
+    step();
+    move();
+    assert_int_equal(stats().requests, 2);
+    assert_int_equal(run(), TIDE_RUN_IDLE);
+    assert_int_equal(stats().completed, 2);
+    submit(desc(ANON_GPA, 100, DISCARD));
+    step();
+    tide_core_save(bench.core, &saved);
+    assert_true(tide_core_load(bench.core, &saved));
+    assert_int_equal(stats().abandoned, 1);
+    tide_core_reset(bench.core);
+    assert_int_equal(stats().abandoned, 2);
+    assert_int_equal(stats().requests, 4);
+    assert_int_equal(stats().completed, 2);
+}
+
+/*
+ * The new host allows less at a time: what does not fit waits, comes before what
+ * is in the ring, and is not lost if the state is saved once more.
+ */
+static void test_pending_has_to_fit(void **state)
+{
+    TideConfig config = bench_config();
+    TideRun last;
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        submit(desc(ANON_GPA + i * 80 * EXTENT, 70, DISCARD));
+    }
+    step();
+    tide_core_save(bench.core, &saved);
+    assert_int_equal(saved.pending_count, 6);
+    config.max_pending_extents = 150;
+    bench_configure(&config);
+    index_write(TIDE_PCI_INDEX_SQ_TAIL, 6);
+    assert_true(tide_core_load(bench.core, &saved));
+    submit(desc(ANON_GPA, 1, DISCARD));
+    step();
+    assert_int_equal(bench.core->pending_extents, 2 * 70);
+    assert_int_equal(index_read(TIDE_PCI_INDEX_SQ_HEAD), 0);
+    tide_core_save(bench.core, &saved);
+    assert_int_equal(saved.pending_count, 6);
+    assert_int_equal(saved.sq_head, 6);
+    tide_core_reset(bench.core);
+    index_write(TIDE_PCI_INDEX_SQ_TAIL, 7);
+    assert_true(tide_core_load(bench.core, &saved));
+    do {
+        last = tide_core_run(bench.core);
+        assert_true(bench.core->pending_extents <= 150);
+    } while (last == TIDE_RUN_MORE);
+    assert_int_equal(last, TIDE_RUN_IDLE);
+    for (unsigned i = 0; i < 7; i++) {
+        struct tide_pci_cpl cpl = complete();
+
+        assert_int_equal(cpl.status, TIDE_PCI_ST_OK);
+        assert_int_equal(le32toh(cpl.done), le64toh(cpl.cookie) == 6 ? 1 : 70);
+    }
+    assert_int_equal(stats().requests, stats().completed + stats().abandoned);
+}
+
 static void test_settings_are_kept(void **state)
 {
     (void)state;
@@ -133,6 +199,8 @@ int main(void)
         BENCH_TEST(test_pending_goes_on),
         BENCH_TEST(test_moved_twice),
         BENCH_TEST(test_pending_is_validated_again),
+        BENCH_TEST(test_counters_balance),
+        BENCH_TEST(test_pending_has_to_fit),
         BENCH_TEST(test_settings_are_kept),
         BENCH_TEST(test_nonsense_is_refused),
     };

@@ -72,10 +72,12 @@ void tide_migration_start(TideState *s)
 {
     s->precopy.notify = tide_precopy;
     precopy_add_notifier(&s->precopy);
+    tide_holes_start(s);
 }
 
 void tide_migration_stop(TideState *s)
 {
+    tide_holes_stop(s);
     precopy_remove_notifier(&s->precopy);
 }
 

@@ -4,6 +4,7 @@
 #define TIDE_DRIVER_H
 
 #include "tide-test-compat.h"
+#include "qemu/units.h"
 #include "libqos/pci.h"
 #include <linux/tide_pci.h>
 
@@ -14,6 +15,7 @@
 
 typedef struct Tide {
     QTestState *qts;
+    pid_t pid;
     QPCIBus *bus;
     QPCIDevice *dev;
     QPCIBar regs;
@@ -35,12 +37,20 @@ typedef struct Answer {
 
 /* q35 with @args and one enabled device with id tide0 and @props (",a=b" or ""). */
 Tide *tide_start(const char *args, const char *props);
+/* The same, as the destination of a migration; not to be talked to until then. */
+Tide *tide_start_incoming(const char *args, const char *props, const char *uri);
 void tide_stop(Tide *t);
 /* Find the device and map its BARs; again after a system reset. */
 void tide_probe(Tide *t);
 /* The reset handshake, then enable with @features. */
 void tide_reset(Tide *t);
 void tide_enable(Tide *t, uint32_t features);
+
+/* Go on with the device of @from, which was moved or saved. */
+void tide_adopt(Tide *t, const Tide *from);
+/* Begin to migrate, and wait until query-migrate says that it ended with @status. */
+void tide_migrate(Tide *t, const char *uri);
+void tide_migrate_wait(Tide *t, const char *status);
 
 uint32_t tide_reg(Tide *t, unsigned offset);
 void tide_set_reg(Tide *t, unsigned offset, uint32_t value);
@@ -56,6 +66,8 @@ void tide_ring_doorbell(Tide *t);
 Answer tide_pop(Tide *t);
 /* Push, ring, pop. */
 Answer tide_ask(Tide *t, uint64_t gpa, uint32_t count, uint16_t intent);
+/* Discard @count extents; they are zero then. */
+void tide_discard(Tide *t, uint64_t gpa, uint32_t count);
 /* Give the device time to do what it must not do. */
 void tide_settle(void);
 
@@ -74,6 +86,9 @@ void ram_fill(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte);
 bool ram_is(Tide *t, uint64_t gpa, uint32_t extents, uint8_t byte);
 /* Bytes in the host's memory of extents in QEMU's only mapping of @mb MiB. */
 uint64_t mapping_present(Tide *t, unsigned mb, uint64_t offset, uint32_t extents);
+/* A copy of guest RAM, all but the first MiB; and whether two are the same. */
+GMappedFile *ram_copy(Tide *t);
+bool ram_same(GMappedFile *a, GMappedFile *b);
 /* Bytes of guest RAM that are in the host's memory; RAM must be RAM_MB large. */
 uint64_t ram_present(Tide *t, uint64_t gpa, uint32_t extents);
 /* A field of the RAM mapping in /proc/PID/smaps, in bytes. */

@@ -142,6 +142,7 @@ static void test_unplug_during_work(void)
 
     t->qts = qtest_init("-machine pc -nodefaults " RAM_ARG
                         "-device tide,id=tide0,addr=4,slice=2M");
+    t->pid = qtest_pid(t->qts);
     tide_probe(t);
     tide_enable(t, 0);
     for (unsigned i = 0; i < 100; i++) {

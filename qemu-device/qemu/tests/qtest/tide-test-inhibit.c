@@ -95,10 +95,41 @@ static void test_coarse_pages(void)
                        "1 GiB", "2 MiB");
 }
 
+/* The same where the machine does not come up without the device either. */
+static void refused_at_start(const char *args, const char *text, const char *second)
+{
+    g_autofree char *command = g_strdup_printf("%s -machine q35 -accel qtest "
+        "-nodefaults -display none %s -device tide", g_getenv("QTEST_QEMU_BINARY"),
+        args);
+    g_autofree char *said = NULL;
+    int status;
+
+    g_assert_true(g_spawn_command_line_sync(command, NULL, &said, &status, NULL));
+    g_assert_true(WIFEXITED(status));
+    g_assert_cmpint(WEXITSTATUS(status), ==, EXIT_FAILURE);
+    g_assert_nonnull(strstr(said, text));
+    g_assert_nonnull(strstr(said, second));
+}
+
+static void test_locked_memory(void)
+{
+    refused_at_start("-overcommit mem-lock=on", "locked memory", "mem-lock");
+}
+
+/* No such hardware is asked for: the device says no before the accelerator does. */
+static void test_confidential_guest(void)
+{
+    refused_at_start("-object sev-guest,id=c,cbitpos=51,reduced-phys-bits=1 "
+                     "-machine confidential-guest-support=c",
+                     "confidential guest", "confidential-guest-support");
+}
+
 void tide_add_inhibit_tests(void)
 {
     qtest_add_func("/tide/inhibit/comes-and-goes", test_comes_and_goes);
     qtest_add_func("/tide/inhibit/exclusive", test_exclusive);
     qtest_add_func("/tide/inhibit/refused", test_refused_while_inhibited);
     qtest_add_func("/tide/inhibit/coarse-pages", test_coarse_pages);
+    qtest_add_func("/tide/inhibit/locked-memory", test_locked_memory);
+    qtest_add_func("/tide/inhibit/confidential-guest", test_confidential_guest);
 }

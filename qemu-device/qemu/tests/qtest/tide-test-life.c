@@ -9,44 +9,24 @@
 #define DISCARD TIDE_PCI_INTENT_DISCARD
 #define RSS_SLACK (4 * MiB)     /* what firmware and reset touch */
 
-static void wait_for_migration(QTestState *qts)
-{
-    for (;;) {
-        QDict *rsp = qtest_qmp_assert_success_ref(qts,
-                                                  "{ 'execute': 'query-migrate' }");
-        const char *status = qdict_get_try_str(rsp, "status");
-        bool done = status && !strcmp(status, "completed");
-
-        g_assert_false(status && !strcmp(status, "failed"));
-        qobject_unref(rsp);
-        if (done) {
-            return;
-        }
-        g_usleep(1000);
-    }
-}
-
 void tide_save(Tide *t, const char *path)
 {
     g_autofree char *uri = g_strdup_printf("exec:cat >%s", path);
 
-    qtest_qmp_assert_success(t->qts, "{ 'execute': 'migrate', 'arguments': "
-                             "{ 'uri': %s } }", uri);
-    wait_for_migration(t->qts);
+    tide_migrate(t, uri);
+    tide_migrate_wait(t, "completed");
 }
 
-Tide *tide_restore(const char *args, const char *props, const char *path,
-                   uint32_t sq_tail, uint32_t cq_head)
+Tide *tide_restore(Tide *saved, const char *args, const char *props,
+                   const char *path)
 {
-    Tide *t = g_new0(Tide, 1);
+    g_autofree char *uri = g_strdup_printf("exec:cat %s", path);
+    Tide *t = tide_start_incoming(args, props, uri);
 
-    t->qts = qtest_initf("-machine q35 -nodefaults %s -incoming 'exec:cat %s' "
-                         "-device tide,id=tide0,addr=4%s", args, path, props);
-    wait_for_migration(t->qts);
+    tide_migrate_wait(t, "completed");
     qtest_qmp_assert_success(t->qts, "{ 'execute': 'cont' }");
-    tide_probe(t);
-    t->sq_tail = sq_tail;
-    t->cq_head = cq_head;
+    tide_adopt(t, saved);
+    tide_stop(saved);
     return t;
 }
 
@@ -65,7 +45,6 @@ static void test_snapshot(void)
 {
     g_autofree char *path = tide_scratch_path();
     Tide *t = tide_start(RAM_ARG, "");
-    uint32_t sq_tail, cq_head;
     uint64_t rss;
     Answer a;
 
@@ -75,13 +54,10 @@ static void test_snapshot(void)
     tide_push(t, BASE + 24 * EXTENT, 4, DISCARD);
     tide_ring_doorbell(t);
     rss = ram_smaps(t, "Rss");
-    sq_tail = t->sq_tail;
-    cq_head = t->cq_head;
     tide_save(t, path);
     g_assert_cmpuint(ram_smaps(t, "Rss"), <=, rss + RSS_SLACK);
-    tide_stop(t);
 
-    t = tide_restore(RAM_ARG, "", path, sq_tail, cq_head);
+    t = tide_restore(t, RAM_ARG, "", path);
     a = tide_pop(t);
     g_assert_cmpuint(a.cookie, ==, 1);
     g_assert_cmpuint(a.status, ==, TIDE_PCI_ST_OK);
@@ -107,9 +83,8 @@ static void test_snapshot_in_a_run(void)
     qtest_qmp_assert_success(t->qts, "{ 'execute': 'stop' }");
     g_assert_cmpuint(tide_index(t, TIDE_PCI_INDEX_CQ_TAIL), ==, 0);
     tide_save(t, path);
-    tide_stop(t);
 
-    t = tide_restore(RAM_ARG, ",slice=2M", path, 1, 0);
+    t = tide_restore(t, RAM_ARG, ",slice=2M", path);
     a = tide_pop(t);
     g_assert_cmpuint(a.status, ==, TIDE_PCI_ST_OK);
     g_assert_cmpuint(a.done, ==, 64);
@@ -128,17 +103,12 @@ static void test_snapshot_rounds(void)
 
     ram_fill(t, BASE, 1, 0xc3);
     for (unsigned i = 0; i < rounds; i++) {
-        uint32_t sq_tail, cq_head;
         uint64_t rss;
 
         ram_fill(t, BASE + EXTENT, 31, 0x5a);
-        g_assert_cmpuint(tide_ask(t, BASE + EXTENT, 31, DISCARD).status, ==,
-                         TIDE_PCI_ST_OK);
-        sq_tail = t->sq_tail;
-        cq_head = t->cq_head;
+        tide_discard(t, BASE + EXTENT, 31);
         tide_save(t, path);
-        tide_stop(t);
-        t = tide_restore(RAM_ARG, "", path, sq_tail, cq_head);
+        t = tide_restore(t, RAM_ARG, "", path);
         rss = ram_smaps(t, "Rss");
         first = first ? first : rss;
         g_assert_cmpuint(rss, <=, first + RSS_SLACK);

@@ -290,9 +290,9 @@ static void test_snapshot(gconstpointer device_props)
     tide_push(t, gpa(v, 0), 2, DISCARD);
     tide_ring_doorbell(t);
     tide_save(t, path);
-    stop(v);
+    g_free(v);
 
-    t = tide_restore(args, props, path, 4, 0);
+    t = tide_restore(t, args, props, path);
     v = vmem_probe(t);
     for (unsigned i = 0; i < 4; i++) {
         a = tide_pop(t);

@@ -560,6 +560,8 @@ int main(int argc, char **argv)
     tide_add_intent_tests();
     tide_add_backing_tests();
     tide_add_life_tests();
+    tide_add_migration_tests();
+    tide_add_snapshot_tests();
     tide_add_inhibit_tests();
     tide_add_hostile_tests();
     tide_add_stats_tests();

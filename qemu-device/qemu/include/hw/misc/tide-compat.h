@@ -106,6 +106,13 @@ static inline bool tide_init_ram(MemoryRegion *mr, Object *owner,
 #endif
 #define tide_precopy_reason(data) (((PrecopyNotifyData *)(data))->reason)
 
+/* The head of a save_setup handler whose parameters are f and opaque; 9.1 added one. */
+#if QEMU_VERSION_MAJOR > 9 || (QEMU_VERSION_MAJOR == 9 && QEMU_VERSION_MINOR > 0)
+#define TIDE_SAVE_SETUP(fn) int fn(QEMUFile *f, void *opaque, Error **errp)
+#else
+#define TIDE_SAVE_SETUP(fn) int fn(QEMUFile *f, void *opaque)
+#endif
+
 /*
  * Element types of the arrays in a VMStateDescription. The second is one that
  * converts both to what 7.2 wants and to the more const pointer of later ones.

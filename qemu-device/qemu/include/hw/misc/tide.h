@@ -125,6 +125,10 @@ extern const VMStateDescription tide_vmstate;
 void tide_migration_start(TideState *s);
 void tide_migration_stop(TideState *s);
 
+/* tide-holes.c */
+void tide_holes_start(TideState *s);
+void tide_holes_stop(TideState *s);
+
 /* tide-counters.c */
 void tide_class_add_counters(ObjectClass *klass);
 
