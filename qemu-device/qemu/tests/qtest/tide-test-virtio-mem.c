@@ -290,7 +290,7 @@ static void test_snapshot(gconstpointer device_props)
     tide_push(t, gpa(v, 0), 2, DISCARD);
     tide_ring_doorbell(t);
     tide_save(t, path);
-    g_free(v);
+    vmem_free(v);
 
     t = tide_restore(t, args, props, path);
     v = vmem_probe(t);
